@@ -1,0 +1,45 @@
+//! What a ledger entry is about.
+
+use std::fmt;
+
+use super::Workload;
+
+/// Names one allocation of one workload.
+///
+/// Neither the uid nor the version of the workload is part of it: a workload that is deleted and made
+/// again, or read through another API version, keeps its place.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AllocationKey {
+    /// The name of the allocation in the policies, for instance `fort`.
+    pub allocation: String,
+    /// API group of the workload; empty for the core group.
+    pub group: String,
+    /// Kind of the workload.
+    pub kind: String,
+    /// Namespace of the workload; empty for a cluster-scoped one.
+    pub namespace: String,
+    /// Name of the workload.
+    pub name: String,
+}
+
+impl AllocationKey {
+    /// The key of `allocation` for `workload`.
+    pub fn new(allocation: &str, workload: &Workload) -> Self {
+        Self {
+            allocation: allocation.to_owned(),
+            group: workload.gvk.group.clone(),
+            kind: workload.gvk.kind.clone(),
+            namespace: workload.namespace.clone(),
+            name: workload.name.clone(),
+        }
+    }
+}
+
+impl fmt::Display for AllocationKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { allocation, group, kind, namespace, name } = self;
+        let (dot, slash) =
+            (if group.is_empty() { "" } else { "." }, if namespace.is_empty() { "" } else { "/" });
+        write!(f, "allocation {allocation:?} of {kind}{dot}{group} {namespace}{slash}{name}")
+    }
+}

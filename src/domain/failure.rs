@@ -1,0 +1,130 @@
+//! Why a request is not answered as asked, independent of the protocol that asked.
+
+use std::fmt;
+
+/// Longest message, in bytes, that a reply carries.
+pub const MAX_MESSAGE_BYTES: usize = 1023;
+
+/// The class of a [`Failure`]; each protocol maps it in one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Code {
+    /// The request itself is wrong.
+    BadRequest,
+    /// The object, or what a rule makes of it, is wrong.
+    Unprocessable,
+    /// Somebody else changed the ledger, again and again.
+    Conflict,
+    /// Ledger or state can't be used, or do not know what is needed. Trying again can help.
+    Unavailable,
+    /// The caller's deadline has passed.
+    DeadlineExceeded,
+    /// Our fault.
+    Internal,
+}
+
+impl Code {
+    /// The HTTP status code that Kubernetes uses for this.
+    pub const fn status(self) -> u16 {
+        match self {
+            Self::BadRequest => 400,
+            Self::Conflict => 409,
+            Self::Unprocessable => 422,
+            Self::Internal => 500,
+            Self::Unavailable => 503,
+            Self::DeadlineExceeded => 504,
+        }
+    }
+
+    /// The `reason` of a `metav1.Status`; also the label in metrics. One of a closed set.
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::BadRequest => "BadRequest",
+            Self::Conflict => "Conflict",
+            Self::Unprocessable => "Invalid",
+            Self::Internal => "InternalError",
+            Self::Unavailable => "ServiceUnavailable",
+            Self::DeadlineExceeded => "Timeout",
+        }
+    }
+}
+
+/// A refusal or an error, with a message for the person who has to mend it.
+///
+/// The message reads `<Kind>/<name> rule "r" cluster "c": <pointer>: <problem>; <advice>`, as far as each is
+/// known. Whoever knows one of the outer parts puts it in front with [`context`](Self::context).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    code: Code,
+    message: String,
+}
+
+impl Failure {
+    /// A failure of class `code`.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+
+    /// The request itself is wrong.
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(Code::BadRequest, message)
+    }
+
+    /// The object, or what a rule makes of it, is wrong.
+    pub fn unprocessable(message: impl Into<String>) -> Self {
+        Self::new(Code::Unprocessable, message)
+    }
+
+    /// Ledger or state can't be used, or do not know what is needed.
+    pub fn unavailable(message: impl Into<String>) -> Self {
+        Self::new(Code::Unavailable, message)
+    }
+
+    /// The class.
+    pub fn code(&self) -> Code {
+        self.code
+    }
+
+    /// The message, shortened to [`MAX_MESSAGE_BYTES`] in the middle, so that the advice at its end stays.
+    pub fn message(&self) -> String {
+        shorten(&self.message, MAX_MESSAGE_BYTES)
+    }
+
+    /// The same failure, with `place` in front of its message.
+    #[must_use]
+    pub fn context(self, place: impl fmt::Display) -> Self {
+        Self { code: self.code, message: format!("{place}: {}", self.message) }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message())
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// `text`, with its middle left out if it is longer than `limit` bytes.
+fn shorten(text: &str, limit: usize) -> String {
+    const GAP: &str = " ... ";
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    let keep = limit - GAP.len();
+    let (head, tail) = (text.floor_char_boundary(keep / 2), text.ceil_char_boundary(text.len() - keep / 2));
+    format!("{}{GAP}{}", &text[..head], &text[tail..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_message_keeps_its_head_and_its_advice() {
+        let failure =
+            Failure::unprocessable(format!("problem {} advice", "é".repeat(2000))).context("Rollout/x");
+        let message = failure.message();
+        assert!(message.len() <= MAX_MESSAGE_BYTES);
+        assert!(message.starts_with("Rollout/x: problem é") && message.ends_with("é advice"), "{message}");
+    }
+}

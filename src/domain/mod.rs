@@ -1,0 +1,21 @@
+//! The values that everything else talks about. No behaviour beyond their own rules, no I/O.
+//!
+//! Glossary, in Karmada's words where it has them:
+//!
+//! * *workload*: the object that is delivered to member clusters ([`Workload`] is its identity).
+//! * *template*: the workload as the user applied it, before replicas and override policies.
+//! * *schedule*: which member clusters get the workload, and with how many replicas ([`Schedule`]).
+//! * *allocation*: the choice of exactly one cluster of the schedule, kept under a name; the seed case
+//!   is the cluster that hosts the *fort* pod ([`AllocationKey`] names one).
+//! * *ledger*: where allocations are remembered.
+//! * *failure*: why a request is not answered as asked ([`Failure`]).
+
+mod allocation;
+mod failure;
+mod schedule;
+mod workload;
+
+pub use allocation::AllocationKey;
+pub use failure::{Code, Failure, MAX_MESSAGE_BYTES};
+pub use schedule::{Schedule, ScheduleError, TargetCluster};
+pub use workload::{ClusterName, GroupVersionKind, Workload, owned_by_platform};

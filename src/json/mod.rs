@@ -1,0 +1,33 @@
+//! JSON as it was written: numbers keep their spelling, objects keep the order of their members,
+//! and the whole of it is bounded.
+//!
+//! Three shapes, from cheap to dear:
+//!
+//! * [`Raw`], a checked slice of JSON text. Members can be looked up in it without building anything;
+//!   this is how the envelope of a request and the few fields that an operation needs are read.
+//! * [`Value`], a tree that borrows its strings from the text, shares its lists and objects by reference
+//!   count, and copies one only when it is changed. A revision therefore costs what it changes.
+//! * text again, compact, through [`Value`]'s [`Display`](std::fmt::Display).
+//!
+//! What is refused, and where: text that is not JSON (RFC 8259) by [`Raw::parse`]; an object that holds one
+//! name twice, and containers nested deeper than [`MAX_DEPTH`], by [`Raw::to_value`]. No input, however deep,
+//! uses more than a bounded piece of stack.
+//!
+//! This module knows nothing of Kubernetes and uses nothing else of the crate.
+
+mod number;
+mod parse;
+mod pointer;
+mod raw;
+mod value;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub use number::Number;
+pub use parse::{MAX_DEPTH, ParseError};
+pub use pointer::{Pointer, PointerError};
+pub use raw::Raw;
+pub use value::{Index, Kind, Object, Value};
+pub use write::write_string;

@@ -1,0 +1,105 @@
+//! Numbers, kept as they were spelled.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::fmt;
+
+/// A JSON number in the spelling of its text: `1`, `1.0` and `1e0` are three different [`Number`]s.
+///
+/// Equality compares the spelling; [`same_value`](Self::same_value) compares what is meant.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Number<'a>(Cow<'a, str>);
+
+impl<'a> Number<'a> {
+    /// Takes text that the parser has found to be a JSON number.
+    pub(super) fn from_checked(text: &'a str) -> Self {
+        Self(Cow::Borrowed(text))
+    }
+
+    /// The number in `text`, if the whole of it is one JSON number.
+    pub fn parse(text: &'a str) -> Option<Self> {
+        super::parse::is_number(text).then_some(Self(Cow::Borrowed(text)))
+    }
+
+    /// The spelling.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The integer, if the number is *spelled* as one (no fraction, no exponent) and fits.
+    ///
+    /// This is how Go's decoder reads a JSON number into an integer field.
+    pub fn as_i64(&self) -> Option<i64> {
+        self.0.parse().ok()
+    }
+
+    /// Whether both numbers mean the same: `1`, `1.0` and `10e-1` do.
+    pub fn same_value(&self, other: &Number<'_>) -> bool {
+        self.0 == other.0 || Decimal::of(&self.0) == Decimal::of(&other.0)
+    }
+
+    /// The same number, independent of the text that it was read from.
+    pub fn into_owned(self) -> Number<'static> {
+        Number(Cow::Owned(self.0.into_owned()))
+    }
+}
+
+impl From<i64> for Number<'static> {
+    fn from(value: i64) -> Self {
+        Self(Cow::Owned(value.to_string()))
+    }
+}
+
+impl fmt::Display for Number<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Number<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A number as sign, significant digits and the power of ten of the last of them; one form per value.
+#[derive(PartialEq, Eq)]
+struct Decimal {
+    negative: bool,
+    digits: String,
+    exponent: i128,
+}
+
+impl Decimal {
+    /// The value of a checked JSON number. Exponents that do not fit are clamped: such numbers have no use here,
+    /// and comparing them as "equally enormous" harms nobody.
+    fn of(text: &str) -> Self {
+        let (negative, text) = match text.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+            Some((mantissa, exponent)) => (mantissa, parse_clamped(exponent)),
+            None => (text, 0),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let all = format!("{whole}{fraction}");
+        let digits = all.trim_start_matches('0').trim_end_matches('0');
+        if digits.is_empty() {
+            return Self { negative: false, digits: String::new(), exponent: 0 };
+        }
+        let trailing_zeros = all.len() - all.trim_end_matches('0').len();
+        let shift = i128::try_from(trailing_zeros).unwrap_or(0) - i128::try_from(fraction.len()).unwrap_or(0);
+        Self { negative, digits: digits.to_owned(), exponent: exponent + shift }
+    }
+}
+
+fn parse_clamped(exponent: &str) -> i128 {
+    exponent.parse::<i64>().map_or_else(
+        |_| match exponent.starts_with('-').cmp(&true) {
+            Ordering::Equal => i128::from(i64::MIN),
+            _ => i128::from(i64::MAX),
+        },
+        i128::from,
+    )
+}

@@ -1,0 +1,484 @@
+//! The reader: one cursor over text, which can skip a value, checking its grammar, or build it.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use super::{Number, Object, Value};
+
+/// How deep containers may be nested in a [`Value`]: `[]` is one level, `[[]]` two.
+pub const MAX_DEPTH: usize = 512;
+
+/// Objects with more members than this have their names checked for repetition through a set.
+const SET_ABOVE: usize = 16;
+
+/// Why a text is not the JSON that it should be, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParseError {
+    /// The text breaks the grammar of RFC 8259.
+    #[error("not JSON at byte {offset}: {problem}")]
+    Syntax {
+        /// Bytes before the place.
+        offset: usize,
+        /// What was found or missed there.
+        problem: &'static str,
+    },
+    /// The bytes are not UTF-8, which RFC 8259 asks for.
+    #[error("not UTF-8 at byte {offset}")]
+    Encoding {
+        /// Bytes before the place.
+        offset: usize,
+    },
+    /// An object holds one name twice; readers disagree about which of the two counts.
+    #[error("the member {name:?} is there twice, the second time at byte {offset}")]
+    Duplicate {
+        /// The name, shortened if it is long.
+        name: String,
+        /// Bytes before the second one.
+        offset: usize,
+    },
+    /// Containers are nested deeper than [`MAX_DEPTH`].
+    #[error("nested {depth} levels deep, more than the {MAX_DEPTH} that are read")]
+    TooDeep {
+        /// How deep the text is.
+        depth: usize,
+    },
+}
+
+type Result<T> = std::result::Result<T, ParseError>;
+
+/// Whether the whole of `text` is one JSON number.
+pub(super) fn is_number(text: &str) -> bool {
+    let mut cursor = Cursor::new(text);
+    matches!(cursor.peek(), Some(b'-' | b'0'..=b'9')) && cursor.skip_number().is_ok() && cursor.at_end()
+}
+
+/// A place in a text.
+pub(super) struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, at: 0 }
+    }
+
+    pub(super) fn offset(&self) -> usize {
+        self.at
+    }
+
+    /// The text from `start` to here.
+    pub(super) fn since(&self, start: usize) -> &'a str {
+        &self.text[start..self.at]
+    }
+
+    pub(super) fn at_end(&self) -> bool {
+        self.at >= self.text.len()
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    pub(super) fn skip_space(&mut self) {
+        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    pub(super) fn fail<T>(&self, problem: &'static str) -> Result<T> {
+        Err(ParseError::Syntax { offset: self.at, problem })
+    }
+
+    fn expect(&mut self, byte: u8, problem: &'static str) -> Result<()> {
+        if self.peek() == Some(byte) {
+            self.at += 1;
+            Ok(())
+        } else {
+            self.fail(problem)
+        }
+    }
+
+    /// Passes the value that begins here, checking its grammar. Gives the depth of its containers.
+    ///
+    /// Uses no recursion: the text may be nested as deep as it is long.
+    pub(super) fn skip_value(&mut self) -> Result<usize> {
+        let mut open: Vec<u8> = Vec::new();
+        let mut depth = 0;
+        loop {
+            // A value begins here.
+            match self.peek() {
+                Some(b'"') => self.skip_string().map(drop)?,
+                Some(b'-' | b'0'..=b'9') => self.skip_number()?,
+                Some(b't') => self.literal("true")?,
+                Some(b'f') => self.literal("false")?,
+                Some(b'n') => self.literal("null")?,
+                Some(bracket @ (b'[' | b'{')) => {
+                    self.at += 1;
+                    open.push(bracket);
+                    depth = depth.max(open.len());
+                    self.skip_space();
+                    let close = if bracket == b'[' { b']' } else { b'}' };
+                    if self.peek() == Some(close) {
+                        self.at += 1;
+                        open.pop();
+                    } else {
+                        if bracket == b'{' {
+                            self.skip_name()?;
+                        }
+                        continue;
+                    }
+                }
+                Some(_) => return self.fail("expected a value"),
+                None => return self.fail("the text ends where a value should be"),
+            }
+            // A value ended here: close what it completes, or go on to its neighbour.
+            loop {
+                let Some(&bracket) = open.last() else {
+                    return Ok(depth);
+                };
+                self.skip_space();
+                match (self.peek(), bracket) {
+                    (Some(b','), b'[') => {
+                        self.at += 1;
+                        self.skip_space();
+                        break;
+                    }
+                    (Some(b','), _) => {
+                        self.at += 1;
+                        self.skip_space();
+                        self.skip_name()?;
+                        break;
+                    }
+                    (Some(b']'), b'[') | (Some(b'}'), b'{') => {
+                        self.at += 1;
+                        open.pop();
+                    }
+                    (None, _) => return self.fail("the text ends inside a list or an object"),
+                    (Some(_), b'[') => return self.fail("expected `,` or `]`"),
+                    _ => return self.fail("expected `,` or `}`"),
+                }
+            }
+        }
+    }
+
+    /// Passes `"name" :` and the space around it.
+    fn skip_name(&mut self) -> Result<()> {
+        if self.peek() != Some(b'"') {
+            return self.fail("expected the name of a member, in double quotes");
+        }
+        self.skip_string()?;
+        self.skip_space();
+        self.expect(b':', "expected `:`")?;
+        self.skip_space();
+        Ok(())
+    }
+
+    /// Reads `"name" :` and the space around it.
+    pub(super) fn name(&mut self) -> Result<Cow<'a, str>> {
+        if self.peek() != Some(b'"') {
+            return self.fail("expected the name of a member, in double quotes");
+        }
+        let name = self.string()?;
+        self.skip_space();
+        self.expect(b':', "expected `:`")?;
+        self.skip_space();
+        Ok(name)
+    }
+
+    /// Between the members of an object: whether another one follows. Stands behind its `,`, or the `}`.
+    pub(super) fn another_member(&mut self, first: bool) -> Result<bool> {
+        self.skip_space();
+        match self.peek() {
+            Some(b'}') => {
+                self.at += 1;
+                Ok(false)
+            }
+            _ if first => Ok(true),
+            Some(b',') => {
+                self.at += 1;
+                self.skip_space();
+                Ok(true)
+            }
+            _ => self.fail("expected `,` or `}`"),
+        }
+    }
+
+    /// Passes an opening `{`, if that is what is here.
+    pub(super) fn enter_object(&mut self) -> bool {
+        let entered = self.peek() == Some(b'{');
+        self.at += usize::from(entered);
+        entered
+    }
+
+    fn literal(&mut self, word: &'static str) -> Result<()> {
+        if self.text.as_bytes()[self.at..].starts_with(word.as_bytes()) {
+            self.at += word.len();
+            Ok(())
+        } else {
+            self.fail("expected a value")
+        }
+    }
+
+    fn skip_number(&mut self) -> Result<()> {
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        match self.peek() {
+            Some(b'0') => self.at += 1,
+            Some(b'1'..=b'9') => self.skip_digits(),
+            _ => return self.fail("expected a digit"),
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            if !matches!(self.peek(), Some(b'0'..=b'9')) {
+                return self.fail("expected a digit after the decimal point");
+            }
+            self.skip_digits();
+        }
+        if let Some(b'e' | b'E') = self.peek() {
+            self.at += 1;
+            if let Some(b'+' | b'-') = self.peek() {
+                self.at += 1;
+            }
+            if !matches!(self.peek(), Some(b'0'..=b'9')) {
+                return self.fail("expected a digit in the exponent");
+            }
+            self.skip_digits();
+        }
+        Ok(())
+    }
+
+    fn skip_digits(&mut self) {
+        while let Some(b'0'..=b'9') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    /// Passes a string. Gives whether it holds escapes, whose grammar is checked.
+    fn skip_string(&mut self) -> Result<bool> {
+        self.at += 1;
+        let mut escaped = false;
+        loop {
+            self.at += plain_prefix(&self.text.as_bytes()[self.at..]);
+            match self.peek() {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(escaped);
+                }
+                Some(b'\\') => {
+                    escaped = true;
+                    self.at += 1;
+                    match self.peek() {
+                        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
+                        Some(b'u') => {
+                            self.at += 1;
+                            self.hex4()?;
+                        }
+                        Some(_) => return self.fail("no such escape in a string"),
+                        None => return self.fail("the text ends inside a string"),
+                    }
+                }
+                Some(_) => return self.fail("a control character in a string"),
+                None => return self.fail("the text ends inside a string"),
+            }
+        }
+    }
+
+    fn hex4(&mut self) -> Result<u32> {
+        let mut code = 0;
+        for _ in 0..4 {
+            let Some(digit) = self.peek().and_then(|byte| char::from(byte).to_digit(16)) else {
+                return self.fail("expected four hexadecimal digits after `\\u`");
+            };
+            code = code * 16 + digit;
+            self.at += 1;
+        }
+        Ok(code)
+    }
+
+    /// Reads a string; without escapes it is a piece of the text.
+    pub(super) fn string(&mut self) -> Result<Cow<'a, str>> {
+        let start = self.at + 1;
+        if self.skip_string()? {
+            let end = self.at - 1;
+            Unescape { cursor: Cursor { text: &self.text[..end], at: start } }.run().map(Cow::Owned)
+        } else {
+            Ok(Cow::Borrowed(&self.text[start..self.at - 1]))
+        }
+    }
+
+    /// Builds the value that begins here. `levels` is how many more containers may be opened.
+    ///
+    /// The caller has made sure that the text is not deeper than that, which bounds the recursion.
+    pub(super) fn value(&mut self, levels: usize) -> Result<Value<'a>> {
+        match self.peek() {
+            Some(b'{') => {
+                self.at += 1;
+                let Some(levels) = levels.checked_sub(1) else {
+                    return Err(ParseError::TooDeep { depth: MAX_DEPTH + 1 });
+                };
+                self.object(levels)
+            }
+            Some(b'[') => {
+                self.at += 1;
+                let Some(levels) = levels.checked_sub(1) else {
+                    return Err(ParseError::TooDeep { depth: MAX_DEPTH + 1 });
+                };
+                self.array(levels)
+            }
+            Some(b'"') => self.string().map(Value::String),
+            Some(b'-' | b'0'..=b'9') => {
+                let start = self.at;
+                self.skip_number()?;
+                Ok(Value::Number(Number::from_checked(self.since(start))))
+            }
+            Some(b't') => self.literal("true").map(|()| Value::Bool(true)),
+            Some(b'f') => self.literal("false").map(|()| Value::Bool(false)),
+            Some(b'n') => self.literal("null").map(|()| Value::Null),
+            Some(_) => self.fail("expected a value"),
+            None => self.fail("the text ends where a value should be"),
+        }
+    }
+
+    fn array(&mut self, levels: usize) -> Result<Value<'a>> {
+        let mut items = Vec::new();
+        self.skip_space();
+        if self.peek() == Some(b']') {
+            self.at += 1;
+            return Ok(Value::array(items));
+        }
+        loop {
+            items.push(self.value(levels)?);
+            self.skip_space();
+            match self.peek() {
+                Some(b',') => {
+                    self.at += 1;
+                    self.skip_space();
+                }
+                Some(b']') => {
+                    self.at += 1;
+                    return Ok(Value::array(items));
+                }
+                _ => return self.fail("expected `,` or `]`"),
+            }
+        }
+    }
+
+    fn object(&mut self, levels: usize) -> Result<Value<'a>> {
+        let mut members: Vec<(Cow<'a, str>, Value<'a>)> = Vec::new();
+        let mut names = Names::default();
+        while self.another_member(members.is_empty())? {
+            let offset = self.at;
+            let name = self.name()?;
+            if !names.is_new(&name, &members) {
+                return Err(duplicate(&name, offset));
+            }
+            let value = self.value(levels)?;
+            members.push((name, value));
+        }
+        Ok(Value::object(Object::from_checked(members)))
+    }
+}
+
+/// The error for a name that is there twice.
+pub(super) fn duplicate(name: &str, offset: usize) -> ParseError {
+    ParseError::Duplicate { name: name.chars().take(64).collect(), offset }
+}
+
+/// Which names an object has had so far: looked through while few, kept in a set when many.
+#[derive(Default)]
+pub(super) struct Names<'a>(HashSet<Cow<'a, str>>);
+
+impl<'a> Names<'a> {
+    /// Whether `name` is none of the names of `members`, which only ever grow between two calls.
+    #[expect(clippy::ptr_arg, reason = "a borrowed name must go into the set as borrowed")]
+    pub(super) fn is_new<T>(&mut self, name: &Cow<'a, str>, members: &[(Cow<'a, str>, T)]) -> bool {
+        if members.len() < SET_ABOVE {
+            return members.iter().all(|(present, _)| present != name);
+        }
+        if self.0.is_empty() {
+            self.0.extend(members.iter().map(|(present, _)| present.clone()));
+        }
+        self.0.insert(name.clone())
+    }
+}
+
+/// Turns a checked string with escapes into what it means. The text ends where the string does.
+struct Unescape<'a> {
+    cursor: Cursor<'a>,
+}
+
+impl Unescape<'_> {
+    fn run(mut self) -> Result<String> {
+        let mut out = String::with_capacity(self.cursor.text.len() - self.cursor.at);
+        while let Some(byte) = self.cursor.peek() {
+            if byte == b'\\' {
+                self.cursor.at += 1;
+                out.push(self.escape()?);
+            } else {
+                let start = self.cursor.at;
+                self.cursor.at += plain_prefix(&self.cursor.text.as_bytes()[start..]);
+                out.push_str(self.cursor.since(start));
+            }
+        }
+        Ok(out)
+    }
+
+    fn escape(&mut self) -> Result<char> {
+        let escape = self.cursor.peek();
+        self.cursor.at += 1;
+        Ok(match escape {
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => self.unicode()?,
+            // `"`, `\` and `/` stand for themselves; nothing else passed the check.
+            Some(plain) => char::from(plain),
+            None => return self.cursor.fail("the text ends inside a string"),
+        })
+    }
+
+    fn unicode(&mut self) -> Result<char> {
+        const PROBLEM: &str = "half a surrogate pair in a string";
+        let first = self.cursor.hex4()?;
+        if let Some(character) = char::from_u32(first) {
+            return Ok(character);
+        }
+        if !(0xd800..0xdc00).contains(&first)
+            || !self.cursor.text.as_bytes()[self.cursor.at..].starts_with(b"\\u")
+        {
+            return self.cursor.fail(PROBLEM);
+        }
+        self.cursor.at += 2;
+        let second = self.cursor.hex4()?;
+        if !(0xdc00..0xe000).contains(&second) {
+            return self.cursor.fail(PROBLEM);
+        }
+        let code = 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+        char::from_u32(code).map_or_else(|| self.cursor.fail(PROBLEM), Ok)
+    }
+}
+
+/// How many bytes at the front are neither `"`, `\` nor control characters; eight are looked at in one step.
+fn plain_prefix(bytes: &[u8]) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHS: u64 = ONES << 7;
+    let has_zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (position, chunk) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*chunk);
+        let quote = has_zero(word ^ (ONES * u64::from(b'"')));
+        let backslash = has_zero(word ^ (ONES * u64::from(b'\\')));
+        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
+        let found = quote | backslash | control;
+        if found != 0 {
+            // The lowest mark is exact; borrows can only put wrong marks above it.
+            return position * 8 + found.trailing_zeros() as usize / 8;
+        }
+    }
+    let special = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
+    words.len() * 8 + rest.iter().position(special).unwrap_or(rest.len())
+}

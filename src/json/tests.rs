@@ -1,0 +1,195 @@
+//! The reader against `serde_json`, and what this module promises beyond it.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn parse(text: &str) -> Result<Value<'_>, ParseError> {
+    Raw::parse(text.as_bytes())?.to_value()
+}
+
+fn nested(depth: usize) -> String {
+    format!("{}{}", "[".repeat(depth), "]".repeat(depth))
+}
+
+#[test]
+fn text_that_is_already_compact_comes_back_byte_for_byte() {
+    for text in [
+        "null",
+        "true",
+        "-0.0",
+        "1.0",
+        "1e3",
+        "1E+03",
+        "9007199254740993",
+        "123456789012345678901234567890",
+        r#""""#,
+        r#""a\"b\\c\u0001\n/é😀""#,
+        "[]",
+        "{}",
+        r#"{"z":1,"a":{"b":[1,1.50,{"c":null}]},"":""}"#,
+    ] {
+        assert_eq!(parse(text).unwrap().to_string(), text);
+    }
+}
+
+#[test]
+fn escapes_mean_what_rfc_8259_says() {
+    let value = parse(r#""\u0041\/\b\f\n\r\t\"\\\ud83d\ude00""#).unwrap();
+    assert_eq!(value.as_str(), Some("A/\u{8}\u{c}\n\r\t\"\\😀"));
+    for text in [r#""\ud83d""#, r#""\ud83dx""#, r#""\ud83dA""#, r#""\ude00""#] {
+        assert!(parse(text).unwrap_err().to_string().contains("surrogate"), "{text}");
+    }
+}
+
+#[test]
+fn a_name_that_is_there_twice_is_refused_at_every_level_and_size() {
+    let error = parse(r#"{"a":[{"b":1,"\u0062":2}]}"#).unwrap_err();
+    assert_eq!(error.to_string(), r#"the member "b" is there twice, the second time at byte 13"#);
+    let many: Vec<String> = (0..1000).map(|n| format!(r#""k{n}":0"#)).collect();
+    assert!(parse(&format!("{{{}}}", many.join(","))).is_ok());
+    assert!(matches!(parse(&format!(r#"{{{},"k7":0}}"#, many.join(","))), Err(ParseError::Duplicate { .. })));
+}
+
+#[test]
+fn depth_is_counted_exactly_and_no_depth_uses_up_the_stack() {
+    assert!(parse(&nested(MAX_DEPTH)).is_ok());
+    assert_eq!(parse(&nested(MAX_DEPTH + 1)), Err(ParseError::TooDeep { depth: MAX_DEPTH + 1 }));
+    let text = nested(1_000_000);
+    let raw = Raw::parse(text.as_bytes()).unwrap();
+    assert_eq!((raw.depth(), raw.members().unwrap().len()), (1_000_000, 0));
+    assert!(parse(&"[".repeat(1_000_000)).is_err());
+    assert!(parse(&r#"{"a":"#.repeat(1_000_000)).is_err());
+}
+
+#[test]
+fn raw_text_is_looked_up_without_building_it() {
+    let raw =
+        Raw::parse(br#" {"spec": {"replicas" : 3, "x": [1, {"replicas": 4}]}, "a/b": "\u0041"} "#).unwrap();
+    let at = |pointer: &str| {
+        raw.at(&Pointer::parse(pointer).unwrap()).unwrap().map(|found| found.text().to_owned())
+    };
+    assert_eq!(at("/spec/replicas").as_deref(), Some("3"));
+    assert_eq!(at("/spec/x").as_deref(), Some(r#"[1, {"replicas": 4}]"#));
+    assert_eq!(at("/spec/x/1"), None);
+    assert_eq!(at("/a~1b").as_deref(), Some(r#""\u0041""#));
+    assert_eq!(raw.get("a/b").unwrap().unwrap().as_str().unwrap().as_deref(), Some("A"));
+}
+
+#[test]
+fn numbers_compare_by_value_only_when_asked() {
+    let number = |text| Number::parse(text).unwrap();
+    for (a, b) in [("1", "1.0"), ("10e-1", "1"), ("0", "-0.00e7"), ("1200", "1.2e3"), ("0.05", "5E-2")] {
+        assert!(number(a).same_value(&number(b)), "{a} {b}");
+        assert_ne!(number(a), number(b));
+    }
+    for (a, b) in [("9007199254740993", "9007199254740992"), ("1", "-1"), ("1", "10"), ("1e400", "1e401")] {
+        assert!(!number(a).same_value(&number(b)), "{a} {b}");
+    }
+    for text in ["", "01", "1.", ".5", "1e", "+1", "1 ", "NaN", "0x1"] {
+        assert!(Number::parse(text).is_none(), "{text}");
+    }
+    assert_eq!(number("1.0").as_i64(), None);
+    assert_eq!(number("-7").as_i64(), Some(-7));
+}
+
+#[test]
+fn pointers_escape_as_rfc_6901_says() {
+    // RFC 6901 section 5, the document and its pointers.
+    let document = parse(
+        r#"{"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\j":5,"k\"l":6," ":7,"m~n":8}"#,
+    )
+    .unwrap();
+    let at = |pointer: &str| document.at(&Pointer::parse(pointer).unwrap()).map(ToString::to_string);
+    for (pointer, expected) in [
+        ("/foo", r#"["bar","baz"]"#),
+        ("/foo/0", r#""bar""#),
+        ("/", "0"),
+        ("/a~1b", "1"),
+        ("/c%d", "2"),
+        ("/e^f", "3"),
+        ("/g|h", "4"),
+        ("/i\\j", "5"),
+        ("/k\"l", "6"),
+        ("/ ", "7"),
+        ("/m~0n", "8"),
+    ] {
+        assert_eq!(at(pointer).as_deref(), Some(expected), "{pointer}");
+        assert_eq!(Pointer::parse(pointer).unwrap().to_string(), pointer);
+    }
+    for missing in ["/foo/2", "/foo/01", "/foo/-", "/foo/+1", "/foo/bar/x", "/nothing"] {
+        assert_eq!(at(missing), None, "{missing}");
+    }
+    assert_eq!(Pointer::parse("foo"), Err(PointerError::NoLeadingSlash));
+    assert_eq!(Pointer::parse("/a~2"), Err(PointerError::BadEscape));
+    assert_eq!(Pointer::parse("/a~"), Err(PointerError::BadEscape));
+}
+
+#[test]
+fn a_change_copies_only_the_way_to_it() {
+    let before = parse(r#"{"a":{"b":[1,2]},"c":{"d":1}}"#).unwrap();
+    let mut after = before.clone();
+    let list = after.object_mut().unwrap().get_mut("a").unwrap().object_mut().unwrap().get_mut("b").unwrap();
+    list.array_mut().unwrap().push(3.into());
+    assert_eq!(before.to_string(), r#"{"a":{"b":[1,2]},"c":{"d":1}}"#);
+    assert_eq!(after.to_string(), r#"{"a":{"b":[1,2,3]},"c":{"d":1}}"#);
+    assert!(before.get("c").unwrap().is_same(after.get("c").unwrap()));
+    assert!(!before.get("a").unwrap().is_same(after.get("a").unwrap()));
+}
+
+#[test]
+fn objects_are_equal_in_any_order_of_their_members() {
+    assert_eq!(parse(r#"{"a":1,"b":2}"#), parse(r#"{"b":2,"a":1}"#));
+    assert_ne!(parse(r#"{"a":1,"b":2}"#), parse(r#"{"a":1,"c":2}"#));
+    assert_ne!(parse(r#"{"a":1}"#), parse(r#"{"a":1.0}"#));
+}
+
+/// Text near JSON: mostly right, sometimes not.
+fn almost_json() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        Just("null".to_owned()),
+        Just("true".to_owned()),
+        "-?[0-9]{1,3}(\\.[0-9]{1,2})?([eE][+-]?[0-9])?",
+        r#""[a-z\\"/\u{1}é]{0,5}""#,
+        r#""(\\u[0-9a-d]{4}|\\n|a)*""#,
+        "[\\[\\]{},:\" ]{0,4}",
+    ];
+    leaf.prop_recursive(4, 24, 4, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..4)
+                .prop_map(|items| format!("[{}]", items.join(" , "))),
+            proptest::collection::vec(("[a-c]{1,2}", inner), 0..4).prop_map(|members| {
+                let members: Vec<String> =
+                    members.into_iter().map(|(name, value)| format!("\"{name}\" : {value}")).collect();
+                format!("{{{}}}", members.join(","))
+            }),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4096))]
+
+    /// We accept what `serde_json` accepts and read the same out of it; duplicates are the one difference.
+    #[test]
+    fn the_reader_agrees_with_serde_json(text in almost_json()) {
+        let theirs = serde_json::from_str::<serde_json::Value>(&text);
+        match (parse(&text), theirs) {
+            (Ok(ours), Ok(theirs)) => {
+                let again: serde_json::Value = serde_json::from_str(&ours.to_string()).unwrap();
+                prop_assert_eq!(again, theirs);
+            }
+            (Err(ParseError::Duplicate { .. }), Ok(_)) | (Err(_), Err(_)) => {}
+            (ours, theirs) => prop_assert!(false, "{:?} but serde_json {:?}", ours, theirs),
+        }
+    }
+
+    /// Whatever the bytes, there is an answer.
+    #[test]
+    fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
+        if let Ok(raw) = Raw::parse(&bytes) {
+            let _ = raw.to_value();
+            let _ = raw.members();
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! The tree.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Number, Pointer};
+
+/// A JSON value.
+///
+/// Lists and objects are shared: a clone costs a reference count, and [`array_mut`](Self::array_mut) and
+/// [`object_mut`](Self::object_mut) copy one level if somebody else holds it. Equality is that of what a
+/// JSON patch can see: the spelling of numbers counts, the order of an object's members does not.
+#[derive(Clone)]
+pub enum Value<'a> {
+    /// `null`
+    Null,
+    /// `true` and `false`
+    Bool(bool),
+    /// A number, as spelled.
+    Number(Number<'a>),
+    /// A string, unescaped.
+    String(Cow<'a, str>),
+    /// A list.
+    Array(Arc<Vec<Self>>),
+    /// An object; in Kubernetes' words a map.
+    Object(Arc<Object<'a>>),
+}
+
+/// What a [`Value`] is, for messages and comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `null`
+    Null,
+    /// A boolean.
+    Bool,
+    /// A number of any spelling.
+    Number,
+    /// A string.
+    String,
+    /// A list.
+    Array,
+    /// An object.
+    Object,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Null => "null",
+            Self::Bool => "a boolean",
+            Self::Number => "a number",
+            Self::String => "a string",
+            Self::Array => "a list",
+            Self::Object => "a map",
+        })
+    }
+}
+
+impl<'a> Value<'a> {
+    /// A string value.
+    pub fn string(text: impl Into<Cow<'a, str>>) -> Self {
+        Self::String(text.into())
+    }
+
+    /// A list.
+    pub fn array(items: Vec<Self>) -> Self {
+        Self::Array(Arc::new(items))
+    }
+
+    /// An object.
+    pub fn object(object: Object<'a>) -> Self {
+        Self::Object(Arc::new(object))
+    }
+
+    /// An empty object.
+    pub fn empty_object() -> Self {
+        Self::object(Object::new())
+    }
+
+    /// What this value is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Null => Kind::Null,
+            Self::Bool(_) => Kind::Bool,
+            Self::Number(_) => Kind::Number,
+            Self::String(_) => Kind::String,
+            Self::Array(_) => Kind::Array,
+            Self::Object(_) => Kind::Object,
+        }
+    }
+
+    /// Whether this is `null`.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    /// The string, if it is one.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The boolean, if it is one.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self {
+            Self::Bool(flag) => Some(*flag),
+            _ => None,
+        }
+    }
+
+    /// The number, if it is one.
+    pub fn as_number(&self) -> Option<&Number<'a>> {
+        match self {
+            Self::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// The list, if it is one.
+    pub fn as_array(&self) -> Option<&[Self]> {
+        match self {
+            Self::Array(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The object, if it is one.
+    pub fn as_object(&self) -> Option<&Object<'a>> {
+        match self {
+            Self::Object(object) => Some(object),
+            _ => None,
+        }
+    }
+
+    /// The list, to be changed; copied first if it is shared.
+    pub fn array_mut(&mut self) -> Option<&mut Vec<Self>> {
+        match self {
+            Self::Array(items) => Some(Arc::make_mut(items)),
+            _ => None,
+        }
+    }
+
+    /// The object, to be changed; copied first if it is shared.
+    pub fn object_mut(&mut self) -> Option<&mut Object<'a>> {
+        match self {
+            Self::Object(object) => Some(Arc::make_mut(object)),
+            _ => None,
+        }
+    }
+
+    /// The member `name`, if this is an object that has it.
+    pub fn get(&self, name: &str) -> Option<&Self> {
+        self.as_object()?.get(name)
+    }
+
+    /// The value at `pointer`: members by name, list items by index.
+    pub fn at(&self, pointer: &Pointer) -> Option<&Self> {
+        pointer.tokens().iter().try_fold(self, |value, token| match value {
+            Self::Object(object) => object.get(token),
+            Self::Array(items) => items.get(index(token)?),
+            _ => None,
+        })
+    }
+
+    /// Whether both are the same piece of memory, so that nothing below can differ.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Array(a), Self::Array(b)) => Arc::ptr_eq(a, b),
+            (Self::Object(a), Self::Object(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+
+    /// The same value, independent of the text that it was read from.
+    pub fn into_owned(self) -> Value<'static> {
+        match self {
+            Self::Null => Value::Null,
+            Self::Bool(flag) => Value::Bool(flag),
+            Self::Number(number) => Value::Number(number.into_owned()),
+            Self::String(text) => Value::String(Cow::Owned(text.into_owned())),
+            Self::Array(items) => Value::array(items.iter().cloned().map(Value::into_owned).collect()),
+            Self::Object(object) => Value::object(
+                object.iter().map(|(name, value)| (name.to_owned(), value.clone().into_owned())).collect(),
+            ),
+        }
+    }
+}
+
+/// A list index as RFC 6901 spells it: digits without a leading zero.
+fn index(token: &str) -> Option<usize> {
+    let canonical = token == "0" || (!token.starts_with(['0', '+']) && !token.is_empty());
+    if canonical { token.parse().ok() } else { None }
+}
+
+impl PartialEq for Value<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Null, Self::Null) => true,
+            (Self::Bool(a), Self::Bool(b)) => a == b,
+            (Self::Number(a), Self::Number(b)) => a == b,
+            (Self::String(a), Self::String(b)) => a == b,
+            (Self::Array(a), Self::Array(b)) => Arc::ptr_eq(a, b) || a == b,
+            (Self::Object(a), Self::Object(b)) => Arc::ptr_eq(a, b) || a == b,
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Value<'_> {}
+
+impl From<bool> for Value<'_> {
+    fn from(flag: bool) -> Self {
+        Self::Bool(flag)
+    }
+}
+
+impl From<i64> for Value<'_> {
+    fn from(number: i64) -> Self {
+        Self::Number(number.into())
+    }
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::String(Cow::Borrowed(text))
+    }
+}
+
+impl From<String> for Value<'_> {
+    fn from(text: String) -> Self {
+        Self::String(Cow::Owned(text))
+    }
+}
+
+/// The members of a JSON object, in the order of their text. No name is there twice.
+#[derive(Clone, Default)]
+pub struct Object<'a>(Vec<(Cow<'a, str>, Value<'a>)>);
+
+/// Objects with more members than this are compared through an index.
+const INDEXED_ABOVE: usize = 16;
+
+impl<'a> Object<'a> {
+    /// An object without members.
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Takes members whose names the parser has found to differ.
+    pub(super) fn from_checked(members: Vec<(Cow<'a, str>, Value<'a>)>) -> Self {
+        Self(members)
+    }
+
+    /// How many members there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The member `name`.
+    pub fn get(&self, name: &str) -> Option<&Value<'a>> {
+        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    /// The member `name`, to be changed.
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut Value<'a>> {
+        self.0.iter_mut().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    /// Sets the member `name`: in its place if it is there, else at the end. Gives what was there.
+    pub fn insert(&mut self, name: impl Into<Cow<'a, str>>, value: Value<'a>) -> Option<Value<'a>> {
+        let name = name.into();
+        if let Some(present) = self.get_mut(&name) {
+            return Some(std::mem::replace(present, value));
+        }
+        self.0.push((name, value));
+        None
+    }
+
+    /// Takes the member `name` out; the others keep their order.
+    pub fn remove(&mut self, name: &str) -> Option<Value<'a>> {
+        let position = self.0.iter().position(|(key, _)| key == name)?;
+        Some(self.0.remove(position).1)
+    }
+
+    /// The members in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value<'a>)> {
+        self.0.iter().map(|(name, value)| (name.as_ref(), value))
+    }
+
+    /// The same members, to be found in constant time; for walks over all of them.
+    pub fn index(&self) -> Index<'_, 'a> {
+        Index { object: self, names: (self.len() > INDEXED_ABOVE).then(|| self.iter().collect()) }
+    }
+}
+
+/// An [`Object`] whose members are found in constant time.
+#[derive(Debug)]
+pub struct Index<'o, 'a> {
+    object: &'o Object<'a>,
+    names: Option<HashMap<&'o str, &'o Value<'a>>>,
+}
+
+impl<'o, 'a> Index<'o, 'a> {
+    /// The member `name`.
+    pub fn get(&self, name: &str) -> Option<&'o Value<'a>> {
+        match &self.names {
+            Some(names) => names.get(name).copied(),
+            None => self.object.get(name),
+        }
+    }
+}
+
+impl PartialEq for Object<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        if self.len() != other.len() {
+            return false;
+        }
+        // Nearly always the order is the same too; only from the first difference on are names looked up.
+        let same = self.0.iter().zip(&other.0).take_while(|((a, _), (b, _))| a == b).count();
+        if !self.0[..same].iter().zip(&other.0[..same]).all(|((_, a), (_, b))| a == b) {
+            return false;
+        }
+        if same == self.len() {
+            return true;
+        }
+        let index = other.index();
+        self.0[same..].iter().all(|(name, value)| index.get(name) == Some(value))
+    }
+}
+
+impl Eq for Object<'_> {}
+
+impl<'a, N: Into<Cow<'a, str>>> FromIterator<(N, Value<'a>)> for Object<'a> {
+    /// Later members win over earlier ones of the same name.
+    fn from_iter<I: IntoIterator<Item = (N, Value<'a>)>>(members: I) -> Self {
+        let mut object = Self::new();
+        let mut positions: HashMap<Cow<'a, str>, usize> = HashMap::new();
+        for (name, value) in members {
+            let name = name.into();
+            if let Some(&position) = positions.get(&name) {
+                object.0[position].1 = value;
+            } else {
+                positions.insert(name.clone(), object.0.len());
+                object.0.push((name, value));
+            }
+        }
+        object
+    }
+}

@@ -1,0 +1,92 @@
+//! Text out of a tree: compact, in the order of the tree, with as few escapes as RFC 8259 allows.
+
+use std::fmt::{self, Write as _};
+
+use super::{Object, Value};
+
+impl Value<'_> {
+    /// Appends the compact text to `out`.
+    pub fn write_to(&self, out: &mut String) {
+        match self {
+            Self::Null => out.push_str("null"),
+            Self::Bool(true) => out.push_str("true"),
+            Self::Bool(false) => out.push_str("false"),
+            Self::Number(number) => out.push_str(number.as_str()),
+            Self::String(text) => write_string(text, out),
+            Self::Array(items) => {
+                out.push('[');
+                for (position, item) in items.iter().enumerate() {
+                    if position > 0 {
+                        out.push(',');
+                    }
+                    item.write_to(out);
+                }
+                out.push(']');
+            }
+            Self::Object(object) => object.write_to(out),
+        }
+    }
+}
+
+impl Object<'_> {
+    /// Appends the compact text to `out`.
+    pub fn write_to(&self, out: &mut String) {
+        out.push('{');
+        for (position, (name, value)) in self.iter().enumerate() {
+            if position > 0 {
+                out.push(',');
+            }
+            write_string(name, out);
+            out.push(':');
+            value.write_to(out);
+        }
+        out.push('}');
+    }
+}
+
+/// Appends `text` as a JSON string.
+pub fn write_string(text: &str, out: &mut String) {
+    out.push('"');
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|byte| byte < b' ' || byte == b'"' || byte == b'\\') {
+        out.push_str(&rest[..at]);
+        match rest.as_bytes()[at] {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            0x08 => out.push_str("\\b"),
+            0x0c => out.push_str("\\f"),
+            control => {
+                write!(out, "\\u{control:04x}")
+                    .unwrap_or_else(|fmt::Error| unreachable!("a String takes it"));
+            }
+        }
+        rest = &rest[at + 1..];
+    }
+    out.push_str(rest);
+    out.push('"');
+}
+
+impl fmt::Display for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        self.write_to(&mut text);
+        f.write_str(&text)
+    }
+}
+
+impl fmt::Debug for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Debug for Object<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        self.write_to(&mut text);
+        f.write_str(&text)
+    }
+}
