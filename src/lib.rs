@@ -5,4 +5,5 @@
 
 pub mod domain;
 pub mod json;
+pub mod patch;
 pub mod state;

@@ -1,0 +1,100 @@
+//! The smallest patch between two values, as design defines smallest.
+
+use super::{Operation, Patch};
+use crate::json::{Object, Pointer, Value};
+
+/// The patch that turns `before` into `after`.
+///
+/// * Only places whose value changes are touched; objects are gone into, so a sibling of a change is never named.
+/// * Of two lists the common head and the common tail are kept, the items between are compared one by one, and
+///   what is left over is removed (from the back) or added (in order).
+/// * A number in another spelling is a change; another order of an object's members is none.
+/// * The operations follow the members of `before`, then the new ones in the order of `after`.
+pub fn diff<'a>(before: &Value<'a>, after: &Value<'a>) -> Patch<'a> {
+    let mut walk = Walk { path: Vec::new(), operations: Vec::new() };
+    walk.values(before, after);
+    let patch = Patch(walk.operations);
+    debug_assert!(super::oracle::turns(before, after, &patch), "{patch:?} does not turn one into the other");
+    patch
+}
+
+enum Step<'s> {
+    Name(&'s str),
+    Index(usize),
+}
+
+struct Walk<'s, 'a> {
+    /// Where we are. Only turned into a pointer where an operation needs one.
+    path: Vec<Step<'s>>,
+    operations: Vec<Operation<'a>>,
+}
+
+impl<'s, 'a> Walk<'s, 'a> {
+    fn values(&mut self, before: &'s Value<'a>, after: &'s Value<'a>) {
+        if before.is_same(after) {
+            return;
+        }
+        match (before, after) {
+            (Value::Object(before), Value::Object(after)) => self.objects(before, after),
+            (Value::Array(before), Value::Array(after)) => self.lists(before, after),
+            _ if before == after => {}
+            _ => {
+                let operation = Operation::Replace(self.here(), after.clone());
+                self.operations.push(operation);
+            }
+        }
+    }
+
+    fn objects(&mut self, before: &'s Object<'a>, after: &'s Object<'a>) {
+        let (index_before, index_after) = (before.index(), after.index());
+        for (name, value) in before.iter() {
+            self.path.push(Step::Name(name));
+            if let Some(changed) = index_after.get(name) {
+                self.values(value, changed);
+            } else {
+                let operation = Operation::Remove(self.here());
+                self.operations.push(operation);
+            }
+            self.path.pop();
+        }
+        for (name, value) in after.iter().filter(|(name, _)| index_before.get(name).is_none()) {
+            self.add(Step::Name(name), value);
+        }
+    }
+
+    fn lists(&mut self, before: &'s [Value<'a>], after: &'s [Value<'a>]) {
+        let same = |(a, b): &(&Value<'a>, &Value<'a>)| a == b;
+        let head = before.iter().zip(after).take_while(same).count();
+        let (before, after) = (&before[head..], &after[head..]);
+        let tail = before.iter().rev().zip(after.iter().rev()).take_while(same).count();
+        let (before, after) = (&before[..before.len() - tail], &after[..after.len() - tail]);
+        for (position, (was, is)) in before.iter().zip(after).enumerate() {
+            self.path.push(Step::Index(head + position));
+            self.values(was, is);
+            self.path.pop();
+        }
+        for position in (after.len()..before.len()).rev() {
+            self.path.push(Step::Index(head + position));
+            let operation = Operation::Remove(self.here());
+            self.operations.push(operation);
+            self.path.pop();
+        }
+        for (position, value) in after.iter().enumerate().skip(before.len()) {
+            self.add(Step::Index(head + position), value);
+        }
+    }
+
+    fn add(&mut self, step: Step<'s>, value: &Value<'a>) {
+        self.path.push(step);
+        let operation = Operation::Add(self.here(), value.clone());
+        self.operations.push(operation);
+        self.path.pop();
+    }
+
+    fn here(&self) -> Pointer {
+        Pointer::of(self.path.iter().map(|step| match step {
+            Step::Name(name) => (*name).to_owned(),
+            Step::Index(index) => index.to_string(),
+        }))
+    }
+}

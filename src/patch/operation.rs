@@ -1,0 +1,60 @@
+//! A JSON patch and its text.
+
+use crate::json::{Pointer, Value, write_string};
+
+/// One step of a [`Patch`]. Of RFC 6902's operations these three are enough to describe any change.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operation<'a> {
+    /// A member that was not there, or an item put in front of the one at the index.
+    Add(Pointer, Value<'a>),
+    /// A member or an item taken away.
+    Remove(Pointer),
+    /// A value in place of another one.
+    Replace(Pointer, Value<'a>),
+}
+
+impl Operation<'_> {
+    /// The place that is touched.
+    pub fn path(&self) -> &Pointer {
+        match self {
+            Self::Add(path, _) | Self::Remove(path) | Self::Replace(path, _) => path,
+        }
+    }
+}
+
+/// A JSON patch (RFC 6902).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Patch<'a>(pub Vec<Operation<'a>>);
+
+impl Patch<'_> {
+    /// Whether nothing changes.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The compact text: `[]` for no change.
+    pub fn to_text(&self) -> String {
+        let mut out = String::from("[");
+        for (position, operation) in self.0.iter().enumerate() {
+            if position > 0 {
+                out.push(',');
+            }
+            let (name, value) = match operation {
+                Operation::Add(_, value) => ("add", Some(value)),
+                Operation::Remove(_) => ("remove", None),
+                Operation::Replace(_, value) => ("replace", Some(value)),
+            };
+            out.push_str(r#"{"op":""#);
+            out.push_str(name);
+            out.push_str(r#"","path":"#);
+            write_string(&operation.path().to_string(), &mut out);
+            if let Some(value) = value {
+                out.push_str(r#","value":"#);
+                value.write_to(&mut out);
+            }
+            out.push('}');
+        }
+        out.push(']');
+        out
+    }
+}
