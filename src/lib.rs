@@ -4,6 +4,8 @@
 //! told in `ARCHITECTURE.md`; how to run it, in `README.md`.
 
 pub mod domain;
+pub mod engine;
 pub mod json;
 pub mod patch;
+pub mod policy;
 pub mod state;

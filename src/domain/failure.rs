@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::json::Pointer;
+
 /// Longest message, in bytes, that a reply carries.
 pub const MAX_MESSAGE_BYTES: usize = 1023;
 
@@ -87,6 +89,12 @@ impl Failure {
     /// The message, shortened to [`MAX_MESSAGE_BYTES`] in the middle, so that the advice at its end stays.
     pub fn message(&self) -> String {
         shorten(&self.message, MAX_MESSAGE_BYTES)
+    }
+
+    /// The same failure, where its message begins with a place that is to be read from `place` on.
+    #[must_use]
+    pub fn in_place(self, place: &Pointer) -> Self {
+        Self { code: self.code, message: format!("{place}{}", self.message) }
     }
 
     /// The same failure, with `place` in front of its message.

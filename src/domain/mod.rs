@@ -11,11 +11,15 @@
 //! * *failure*: why a request is not answered as asked ([`Failure`]).
 
 mod allocation;
+mod duration;
 mod failure;
+mod interpret;
 mod schedule;
 mod workload;
 
 pub use allocation::AllocationKey;
+pub use duration::parse_duration;
 pub use failure::{Code, Failure, MAX_MESSAGE_BYTES};
+pub use interpret::{Answer, Operation, Question, Target};
 pub use schedule::{Schedule, ScheduleError, TargetCluster};
 pub use workload::{ClusterName, GroupVersionKind, Workload, owned_by_platform};

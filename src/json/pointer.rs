@@ -55,11 +55,6 @@ impl Pointer {
         self.0.push(token.into());
     }
 
-    /// Goes one step up.
-    pub fn pop(&mut self) -> Option<String> {
-        self.0.pop()
-    }
-
     /// This pointer and one step more.
     #[must_use]
     pub fn join(&self, token: impl Into<String>) -> Self {
@@ -72,6 +67,12 @@ impl Pointer {
     #[must_use]
     pub fn concat(&self, tail: &Self) -> Self {
         Self(self.0.iter().chain(&tail.0).cloned().collect())
+    }
+
+    /// The place that this one is in; the root for the root.
+    #[must_use]
+    pub fn parent(&self) -> Self {
+        self.prefix(self.0.len().saturating_sub(1))
     }
 
     /// The first `steps` steps of this pointer.

@@ -1,0 +1,27 @@
+//! The rules at work: pure functions of values.
+//!
+//! [`revise`] takes a request, the compiled policies and what the ledger holds, and gives the revised object
+//! together with the ledger changes that make the answer true. Nothing here does I/O, reads a clock, logs, or
+//! depends on the order of a hash table: the same input gives the same bytes, on every replica of the server.
+//!
+//! * [`PolicySet`] is what `policy` compiles; the engine owns the type because it defines what a rule can do.
+//! * [`allocate`] is the choice of the one cluster (design, "The fort pod").
+//! * `fort`: the one action so far. `limits`: what no rule may touch.
+
+mod allocate;
+mod compiled;
+mod fort;
+mod limits;
+mod locate;
+mod replicas;
+mod revise;
+
+pub use allocate::{Choice, Why, allocate};
+pub use compiled::{
+    Action, Allocation, Handover, Interpretation, LabelRequirement, LabelSelector, Owner, Policy, PolicySet,
+    ResourceSelector, Rule, TargetClusters,
+};
+pub use fort::{Elsewhere, Fort, Generate, GenerateWhen};
+pub use limits::{crosses, protected_by};
+pub use replicas::{interpret_replica, revise_replica};
+pub use revise::{Claim, Entries, Request, Revision, allocations, revise};

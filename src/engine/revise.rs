@@ -1,0 +1,165 @@
+//! One object, one cluster, all the policies that select it.
+
+use std::collections::BTreeMap;
+
+use super::compiled::{Action, Policy, PolicySet, Rule};
+use super::{Why, allocate, limits};
+use crate::domain::{ClusterName, Failure, Target, Workload};
+use crate::json::{Pointer, Raw, Value};
+
+/// What is to be revised.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'r, 'a> {
+    /// Whose object it is.
+    pub workload: &'r Workload,
+    /// The object as it stands before the rules: replicas and override policies applied.
+    pub object: &'r Value<'a>,
+    /// For which cluster.
+    pub target: &'r Target<'a>,
+}
+
+/// What the ledger holds for the workload, by allocation.
+pub type Entries = BTreeMap<String, Option<ClusterName>>;
+
+/// A change of the ledger that has to be made before a revision is true.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The allocation.
+    pub allocation: String,
+    /// What the ledger was said to hold.
+    pub expected: Option<ClusterName>,
+    /// What it has to hold.
+    pub cluster: ClusterName,
+    /// By which rule.
+    pub why: Why,
+}
+
+/// The outcome of [`revise`].
+#[derive(Clone, Debug)]
+pub struct Revision<'r, 'a> {
+    /// The object for the cluster.
+    pub object: Value<'a>,
+    /// The rules that changed something, in the order in which they did.
+    pub applied: Vec<(&'r Policy, &'r Rule)>,
+    /// The ledger changes that the object rests on: each has to be made, in this order, before anybody sees it.
+    pub claims: Vec<Claim>,
+}
+
+/// Revises an object for one cluster.
+///
+/// `entries` must hold an entry, if only `None`, for each allocation that the selecting policies use.
+/// A failure names policy, rule, cluster and place; nothing is then to be answered but it.
+pub fn revise<'r, 'a>(
+    request: Request<'r, 'a>,
+    policies: &'r PolicySet,
+    entries: &Entries,
+) -> Result<Revision<'r, 'a>, Failure> {
+    let mut object = request.object.clone();
+    let mut allocator = Allocator { request, entries, claims: Vec::new() };
+    let mut applied = Vec::new();
+    for policy in policies.selecting(request.workload, request.object) {
+        for rule in policy.rules.iter().filter(|rule| rule.target.includes(&request.target.cluster)) {
+            let before = object.clone();
+            apply(rule, &mut object, &mut allocator).map_err(|failure| {
+                failure.context(format_args!(
+                    "{} rule {:?} cluster {:?}",
+                    policy.owner,
+                    rule.name,
+                    request.target.cluster.as_str()
+                ))
+            })?;
+            if object != before {
+                applied.push((policy, rule));
+            }
+        }
+    }
+    limits::crosses(request.object, &object).map_err(|failure| {
+        failure.context(format_args!("{} cluster {:?}", request.workload, request.target.cluster.as_str()))
+    })?;
+    Ok(Revision { object, applied, claims: allocator.claims })
+}
+
+/// The allocations that the rules for this workload and cluster can ask for.
+pub fn allocations<'s>(request: Request<'s, '_>, policies: &'s PolicySet) -> impl Iterator<Item = &'s str> {
+    policies
+        .selecting(request.workload, request.object)
+        .flat_map(|policy| &policy.rules)
+        .filter(|rule| rule.target.includes(&request.target.cluster))
+        .map(|rule| match &rule.action {
+            Action::Fort(fort) => fort.allocation.as_str(),
+        })
+}
+
+fn apply<'a>(
+    rule: &Rule,
+    object: &mut Value<'a>,
+    allocator: &mut Allocator<'_, '_, 'a>,
+) -> Result<(), Failure> {
+    match &rule.action {
+        Action::Fort(fort) => fort.apply(object, || allocator.hosts(&fort.allocation)),
+    }
+}
+
+struct Allocator<'r, 'e, 'a> {
+    request: Request<'r, 'a>,
+    entries: &'e Entries,
+    claims: Vec<Claim>,
+}
+
+impl Allocator<'_, '_, '_> {
+    /// Whether the cluster of the request hosts `allocation`. Claims it for the cluster that does.
+    fn hosts(&mut self, allocation: &str) -> Result<bool, Failure> {
+        let target = self.request.target;
+        let Some(schedule) = &target.schedule else {
+            return Err(Failure::unavailable(format!(
+                "allocation {allocation:?}: the schedule of the workload is not known; give `request.targetClusters`, \
+                 the whole schedule as a list of {{name, replicas}}"
+            )));
+        };
+        let pinned = self.pinned(allocation)?;
+        let current = self.entries.get(allocation).and_then(Option::as_ref);
+        let Some(choice) = allocate(schedule, pinned.as_ref(), current) else {
+            return Ok(false);
+        };
+        let hosts = choice.cluster == target.cluster;
+        if current != Some(&choice.cluster) && self.claims.iter().all(|claim| claim.allocation != allocation)
+        {
+            self.claims.push(Claim {
+                allocation: allocation.to_owned(),
+                expected: current.cloned(),
+                cluster: choice.cluster,
+                why: choice.why,
+            });
+        }
+        Ok(hosts)
+    }
+
+    /// The cluster that the template pins `allocation` to.
+    fn pinned(&self, allocation: &str) -> Result<Option<ClusterName>, Failure> {
+        let key = format!("reviser.io/{allocation}-cluster");
+        let pointer = || Pointer::of(["metadata", "annotations", &key]);
+        let refused = |problem: String| Failure::unprocessable(format!("{}: {problem}", pointer()));
+        let text = match &self.request.target.original {
+            Some(original) => match original.at(&pointer()) {
+                Ok(None) => return Ok(None),
+                Ok(Some(found)) if found.is_null() => return Ok(None),
+                Ok(Some(found)) => read_string(&found).map_err(refused)?,
+                Err(error) => return Err(refused(format!("{error}; mend `request.originalObject`"))),
+            },
+            None => match self.request.object.at(&pointer()) {
+                None | Some(Value::Null) => return Ok(None),
+                Some(Value::String(text)) => text.to_string(),
+                Some(other) => return Err(refused(format!("must be a string, is {}", other.kind()))),
+            },
+        };
+        Ok(ClusterName::new(text))
+    }
+}
+
+fn read_string(raw: &Raw<'_>) -> Result<String, String> {
+    match raw.as_str() {
+        Ok(Some(text)) => Ok(text.into_owned()),
+        Ok(None) => Err(format!("must be a string, is {}", raw.kind())),
+        Err(error) => Err(error.to_string()),
+    }
+}

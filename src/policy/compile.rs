@@ -1,0 +1,160 @@
+//! All documents together: what they define, what they use, and the order in which they apply.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::decode::{Fields, Node, Notes, did_you_mean};
+use super::finding::Finding;
+use super::{interpretation, revision};
+use crate::domain::GroupVersionKind;
+use crate::engine::{Owner, PolicySet};
+use crate::json::{Pointer, Value};
+
+/// The `apiVersion` of all our documents.
+pub const API_VERSION: &str = "reviser.io/v1alpha1";
+
+/// The policy that serves the seed's Rollout where none is given.
+pub const BUILT_IN: &str = include_str!("../../manifests/examples/rollout-fort.yaml");
+
+#[derive(Clone, Copy)]
+enum Kind {
+    ClusterRevisionPolicy,
+    RevisionPolicy,
+    ResourceInterpretation,
+}
+
+const KINDS: &[(&str, Kind)] = &[
+    ("ClusterRevisionPolicy", Kind::ClusterRevisionPolicy),
+    ("RevisionPolicy", Kind::RevisionPolicy),
+    ("ResourceInterpretation", Kind::ResourceInterpretation),
+];
+
+/// Compiles all documents, or says everything that is wrong with them, in their order.
+pub fn compile(documents: &[Value<'static>]) -> Result<PolicySet, Vec<Finding>> {
+    let mut all = Compiler::default();
+    for (document, value) in documents.iter().enumerate() {
+        let mut notes = Notes::new(document);
+        all.document(document, value, &mut notes);
+        all.findings.extend(notes.into_findings());
+    }
+    all.check_used();
+    if all.findings.is_empty() {
+        all.set.policies.sort_by(|a, b| {
+            let key = |policy: &crate::engine::Policy| {
+                (matches!(policy.owner, Owner::Namespace { .. }), policy.priority)
+            };
+            key(a).cmp(&key(b)).then_with(|| a.owner.cmp(&b.owner))
+        });
+        return Ok(all.set);
+    }
+    all.findings.sort_by_key(|finding| finding.document);
+    Err(all.findings)
+}
+
+#[derive(Default)]
+struct Compiler {
+    set: PolicySet,
+    findings: Vec<Finding>,
+    /// The documents that there were, by kind, namespace and name.
+    seen: BTreeSet<(&'static str, String, String)>,
+    /// Which document defines an allocation, and how its message calls it.
+    defined: BTreeMap<String, String>,
+    used: Vec<(usize, String, Pointer)>,
+    targets: BTreeMap<GroupVersionKind, String>,
+}
+
+impl Compiler {
+    fn document(&mut self, document: usize, value: &Value<'static>, notes: &mut Notes) -> Option<()> {
+        let mut fields = Node { value, field: Pointer::ROOT }.fields(notes)?;
+        let version = fields.required("apiVersion", notes)?;
+        if version.string(notes)? != API_VERSION {
+            notes.note(&version.field, format!("must be {API_VERSION:?}, is {}", version.value));
+            return None;
+        }
+        let kind_node = fields.required("kind", notes)?;
+        let kind = kind_node.one_of(KINDS, notes)?;
+        let kind_name =
+            KINDS.iter().map(|(word, _)| *word).find(|word| Some(*word) == kind_node.value.as_str())?;
+        let metadata = fields.required("metadata", notes).and_then(|node| metadata(node, kind, notes));
+        let spec = fields.required("spec", notes).and_then(|node| node.fields(notes));
+        // What the API server adds to a stored object is no fault of a file that was made from one.
+        let _ = fields.optional("status");
+        fields.end(notes);
+        if let Some((namespace, name)) = &metadata
+            && !self.seen.insert((kind_name, namespace.clone(), name.clone()))
+        {
+            notes.note(&Pointer::of(["metadata", "name"]), format!("{kind_name} {name:?} is there twice"));
+        }
+        // Without a usable name the rest is still looked at, so that all faults are found at once.
+        let (namespace, name) = metadata.unwrap_or_default();
+        let mut spec = spec?;
+        match kind {
+            Kind::ClusterRevisionPolicy => self.policy(document, Owner::Cluster { name }, &mut spec, notes),
+            Kind::RevisionPolicy => {
+                self.policy(document, Owner::Namespace { namespace, name }, &mut spec, notes)
+            }
+            Kind::ResourceInterpretation => self.interpretation(&name, &mut spec, notes),
+        }
+        spec.end(notes);
+        Some(())
+    }
+
+    fn policy(&mut self, document: usize, owner: Owner, spec: &mut Fields<'_>, notes: &mut Notes) {
+        let read = revision::policy(owner, spec, notes);
+        for (name, allocation, place) in read.allocations {
+            if let Some(first) = self.defined.get(&name) {
+                notes.note(&place, format!("allocation {name:?} is already defined by {first}; a name is defined once, over all policies"));
+                continue;
+            }
+            self.defined.insert(name.clone(), read.policy.owner.to_string());
+            self.set.allocations.insert(name, allocation);
+        }
+        self.used.extend(read.used.into_iter().map(|(name, place)| (document, name, place)));
+        self.set.policies.push(read.policy);
+    }
+
+    fn interpretation(&mut self, name: &str, spec: &mut Fields<'_>, notes: &mut Notes) {
+        let Some((gvk, interpretation)) = interpretation::interpretation(spec, notes) else {
+            return;
+        };
+        if let Some(first) = self.targets.get(&gvk) {
+            notes.note(
+                &Pointer::of(["spec", "target"]),
+                format!("ResourceInterpretation/{first} is already for this kind"),
+            );
+            return;
+        }
+        self.targets.insert(gvk.clone(), name.to_owned());
+        self.set.interpretations.insert(gvk, interpretation);
+    }
+
+    /// Allocations may be defined by another policy, so this waits until all have been read.
+    fn check_used(&mut self) {
+        for (document, name, field) in std::mem::take(&mut self.used) {
+            if self.defined.contains_key(&name) {
+                continue;
+            }
+            let hint = did_you_mean(&name, self.defined.keys().map(String::as_str));
+            let problem = format!(
+                "no policy defines the allocation {name:?}{hint}; define it under `spec.allocations`"
+            );
+            self.findings.push(Finding { document, field, problem });
+        }
+    }
+}
+
+/// Namespace (empty for a cluster-scoped kind) and name.
+fn metadata(node: Node<'_>, kind: Kind, notes: &mut Notes) -> Option<(String, String)> {
+    let mut fields = node.fields(notes)?;
+    let name = fields.required("name", notes).and_then(|node| node.name(notes));
+    let namespace = match kind {
+        Kind::RevisionPolicy => fields.required("namespace", notes).and_then(|node| node.name(notes)),
+        Kind::ClusterRevisionPolicy | Kind::ResourceInterpretation => {
+            if let Some(node) = fields.optional("namespace") {
+                notes.note(&node.field, "this kind is cluster-scoped and has no namespace");
+            }
+            Some("")
+        }
+    };
+    // The rest of an object's metadata is the API server's business.
+    Some((namespace?.to_owned(), name?.to_owned()))
+}

@@ -1,0 +1,115 @@
+//! The action `fort` in a document.
+
+use super::decode::{Fields, Node, Notes};
+use crate::engine::{Elsewhere, Fort, Generate, GenerateWhen, protected_by};
+use crate::json::{Object, Pointer, Value};
+
+/// Reads `fort`. The allocation is looked up later, when all documents have been read.
+pub(super) fn fort(node: Node<'_>, notes: &mut Notes) -> Option<Fort> {
+    let mut fields = node.fields(notes)?;
+    let allocation = fields.required("allocation", notes).and_then(|node| node.name(notes));
+    let steps = fields.required("steps", notes).and_then(|node| steps(&node, notes));
+    let matches = fields.optional("match").map(|node| matches(node, notes));
+    let field = fields.required("field", notes).and_then(|node| node.pointer(notes));
+    let elsewhere =
+        fields.optional("elsewhere").map_or(Some(Elsewhere::SetNull), |node| elsewhere(node, notes));
+    let generated = fields.optional("generate").map(|node| generate(node, notes));
+    fields.end(notes);
+    let mut fort = Fort {
+        allocation: allocation?.to_owned(),
+        steps: steps?,
+        matches: matches.unwrap_or_default(),
+        field: field?,
+        elsewhere: elsewhere?,
+        generate: None,
+    };
+    if let Some(generated) = generated {
+        fort.generate = Some(generated?.complete(&fort, notes)?);
+    }
+    Some(fort)
+}
+
+fn steps(node: &Node<'_>, notes: &mut Notes) -> Option<Pointer> {
+    let pointer = node.pointer(notes)?;
+    if let Some(reason) = protected_by(&pointer) {
+        notes.note(&node.field, reason);
+        return None;
+    }
+    Some(pointer)
+}
+
+fn matches(node: Node<'_>, notes: &mut Notes) -> Object<'static> {
+    node.fields(notes).map(|Fields { object, .. }| object.clone()).unwrap_or_default()
+}
+
+/// `SetNull`, `Remove` or `{value: ...}`.
+fn elsewhere(node: Node<'_>, notes: &mut Notes) -> Option<Elsewhere> {
+    const WORDS: &[(&str, bool)] = &[("SetNull", true), ("Remove", false)];
+    match node.value {
+        Value::String(_) => {
+            node.one_of(WORDS, notes).map(|null| if null { Elsewhere::SetNull } else { Elsewhere::Remove })
+        }
+        Value::Object(object) => {
+            let mut fields = node.fields(notes)?;
+            // Not `required`: a null is a value here.
+            let value = object.get("value").cloned();
+            let _ = fields.optional("value");
+            if value.is_none() {
+                notes.note(&fields.field.join("value"), "is required");
+            }
+            fields.end(notes);
+            value.map(Elsewhere::Value)
+        }
+        other => {
+            notes
+                .note(&node.field, format!("must be SetNull, Remove or {{value: ...}}, is {}", other.kind()));
+            None
+        }
+    }
+}
+
+/// `generate`, before it is known what the others get.
+struct Template<'v> {
+    when: GenerateWhen,
+    fort: Node<'v>,
+    elsewhere: Option<Node<'v>>,
+}
+
+fn generate<'v>(node: Node<'v>, notes: &mut Notes) -> Option<Template<'v>> {
+    const WHEN: &[(&str, GenerateWhen)] =
+        &[("Absent", GenerateWhen::Absent), ("Always", GenerateWhen::Always)];
+    let mut fields = node.fields(notes)?;
+    let when = fields.optional("when").map_or(Some(GenerateWhen::Absent), |node| node.one_of(WHEN, notes));
+    let fort = fields.required("fort", notes);
+    let elsewhere = fields.optional("elsewhere");
+    fields.end(notes);
+    for list in [&fort, &elsewhere].into_iter().flatten() {
+        for item in list.items(notes) {
+            if item.value.as_object().is_none() {
+                notes.note(&item.field, format!("a step must be a map, is {}", item.value.kind()));
+            }
+        }
+    }
+    Some(Template { when: when?, fort: fort?, elsewhere })
+}
+
+impl Template<'_> {
+    /// Left out, the others' form is the fort's, with the field treated as the rule says.
+    fn complete(self, fort: &Fort, notes: &mut Notes) -> Option<Generate> {
+        let given = self.fort.value.as_array()?;
+        let elsewhere = if let Some(node) = self.elsewhere {
+            node.value.clone()
+        } else {
+            let mut steps = given.to_vec();
+            if let Err(failure) = fort.treat(&mut steps) {
+                notes.note(
+                    &self.fort.field,
+                    format!("the field {} can't be treated in it: {failure}", fort.field),
+                );
+                return None;
+            }
+            Value::array(steps)
+        };
+        Some(Generate { when: self.when, fort: self.fort.value.clone(), elsewhere })
+    }
+}

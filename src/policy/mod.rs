@@ -1,0 +1,19 @@
+//! Policy documents: read, checked and compiled into what the engine runs.
+//!
+//! [`compile`] looks at all documents before it says anything, and gives either a [`PolicySet`] or *every*
+//! [`Finding`], each with its document and field path. It takes parsed documents and does no I/O; where they
+//! come from, and on which line a field stands, is known at the edge.
+
+mod compile;
+mod decode;
+mod finding;
+mod fort;
+mod interpretation;
+mod revision;
+mod selector;
+
+#[cfg(test)]
+mod tests;
+
+pub use compile::{API_VERSION, BUILT_IN, compile};
+pub use finding::{Finding, field_path};

@@ -1,0 +1,125 @@
+//! `ClusterRevisionPolicy` and `RevisionPolicy`.
+
+use std::collections::BTreeSet;
+
+use super::decode::{Fields, Node, Notes};
+use super::{fort, selector};
+use crate::engine::{Action, Allocation, Handover, Owner, Policy, Rule};
+use crate::json::Pointer;
+
+/// Longest name of an allocation: with `reviser.io/` and `-cluster` around it, it names an annotation.
+const MAX_ALLOCATION_NAME: usize = 63 - "-cluster".len();
+
+/// A policy and the allocations that it defines, each with the place of its definition.
+pub(super) struct Read {
+    pub(super) policy: Policy,
+    pub(super) allocations: Vec<(String, Allocation, Pointer)>,
+    /// The allocations that rules name, each with the place.
+    pub(super) used: Vec<(String, Pointer)>,
+}
+
+/// Reads the `spec` of a policy.
+pub(super) fn policy(owner: Owner, spec: &mut Fields<'_>, notes: &mut Notes) -> Read {
+    let priority = spec.optional("priority").and_then(|node| node.integer(notes)).unwrap_or_default();
+    let home = match &owner {
+        Owner::Cluster { .. } => None,
+        Owner::Namespace { namespace, .. } => Some(namespace.as_str()),
+    };
+    let selectors =
+        spec.required("resourceSelectors", notes).map(|node| non_empty(&node, notes)).unwrap_or_default();
+    let selectors = selectors.into_iter().filter_map(|node| selector::resource(node, home, notes)).collect();
+    let allocations = spec.optional("allocations").map(|node| node.items(notes)).unwrap_or_default();
+    let allocations = allocations.into_iter().filter_map(|node| allocation(node, notes)).collect();
+    let mut used = Vec::new();
+    let mut names = BTreeSet::new();
+    let mut rules = Vec::new();
+    for node in spec.required("rules", notes).map(|node| non_empty(&node, notes)).unwrap_or_default() {
+        let place = node.field.clone();
+        let Some(rule) = rule(node, notes) else { continue };
+        if !names.insert(rule.name.clone()) {
+            notes.note(
+                &place.join("name"),
+                format!("{:?} is the name of an earlier rule of this policy", rule.name),
+            );
+        }
+        let Action::Fort(fort) = &rule.action;
+        used.push((fort.allocation.clone(), place.join("fort").join("allocation")));
+        rules.push(rule);
+    }
+    Read { policy: Policy { owner, priority, selectors, rules }, allocations, used }
+}
+
+fn non_empty<'v>(node: &Node<'v>, notes: &mut Notes) -> Vec<Node<'v>> {
+    let items = node.items(notes);
+    if items.is_empty() && node.value.as_array().is_some() {
+        notes.note(&node.field, "needs at least one item");
+    }
+    items
+}
+
+fn allocation(node: Node<'_>, notes: &mut Notes) -> Option<(String, Allocation, Pointer)> {
+    const STRATEGIES: &[(&str, ())] = &[("HighestWeight", ())];
+    let place = node.field.clone();
+    let mut fields = node.fields(notes)?;
+    let name = fields.required("name", notes).and_then(|node| allocation_name(&node, notes));
+    if let Some(node) = fields.optional("strategy") {
+        // The one strategy there is, so far; the word is there to be said.
+        let _: Option<()> = node.one_of(STRATEGIES, notes);
+    }
+    let handover = fields
+        .optional("handover")
+        .map_or(Some(Handover::AfterRelease { timeout: None }), |node| handover(node, notes));
+    fields.end(notes);
+    Some((name?.to_owned(), Allocation { handover: handover? }, place.join("name")))
+}
+
+fn allocation_name<'v>(node: &Node<'v>, notes: &mut Notes) -> Option<&'v str> {
+    let name = node.name(notes)?;
+    let edge = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
+    let inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    let bytes = name.as_bytes();
+    let fits = bytes.len() <= MAX_ALLOCATION_NAME
+        && edge(bytes.first().copied())
+        && edge(bytes.last().copied())
+        && bytes.iter().copied().all(inner);
+    if !fits {
+        notes.note(
+            &node.field,
+            format!(
+                "{name:?} can't name an annotation `reviser.io/NAME-cluster`; use up to {MAX_ALLOCATION_NAME} letters, digits, `-`, `_` and `.`, \
+                 with a letter or digit at both ends"
+            ),
+        );
+        return None;
+    }
+    Some(name)
+}
+
+fn handover(node: Node<'_>, notes: &mut Notes) -> Option<Handover> {
+    const MODES: &[(&str, bool)] = &[("AfterRelease", true), ("Immediate", false)];
+    let mut fields = node.fields(notes)?;
+    let waits = fields.optional("mode").map_or(Some(true), |node| node.one_of(MODES, notes));
+    let timeout = fields.optional("timeout");
+    fields.end(notes);
+    match (waits?, timeout) {
+        (true, None) => Some(Handover::AfterRelease { timeout: None }),
+        (true, Some(node)) => Some(Handover::AfterRelease { timeout: Some(node.duration(notes)?) }),
+        (false, None) => Some(Handover::Immediate),
+        (false, Some(node)) => {
+            notes.note(&node.field, "has no meaning with the mode Immediate, which never waits");
+            None
+        }
+    }
+}
+
+fn rule(node: Node<'_>, notes: &mut Notes) -> Option<Rule> {
+    let mut fields = node.fields(notes)?;
+    let name = fields.required("name", notes).and_then(|node| node.name(notes));
+    let target = fields
+        .optional("targetCluster")
+        .map(|node| selector::target_clusters(node, notes))
+        .unwrap_or_default();
+    let fort = fields.required("fort", notes).and_then(|node| fort::fort(node, notes));
+    fields.end(notes);
+    Some(Rule { name: name?.to_owned(), target, action: Action::Fort(fort?) })
+}

@@ -1,0 +1,119 @@
+//! Selectors: of workloads (`resourceSelectors`), of labels, of clusters (`targetCluster`).
+
+use super::decode::{Fields, Node, Notes};
+use crate::domain::{ClusterName, GroupVersionKind};
+use crate::engine::{LabelRequirement, LabelSelector, ResourceSelector, TargetClusters};
+
+/// `apiVersion` and `kind`, both required.
+pub(super) fn gvk(fields: &mut Fields<'_>, notes: &mut Notes) -> Option<GroupVersionKind> {
+    let node = fields.required("apiVersion", notes);
+    let api_version = node.as_ref().and_then(|node| node.name(notes));
+    let kind = fields.required("kind", notes).and_then(|node| node.name(notes));
+    let (node, api_version, kind) = (node?, api_version?, kind?);
+    if api_version.matches('/').count() > 1 || api_version.starts_with('/') || api_version.ends_with('/') {
+        notes.note(
+            &node.field,
+            format!("{api_version:?} is no API version; write `group/version`, or `v1` for the core group"),
+        );
+        return None;
+    }
+    Some(GroupVersionKind::of(api_version, kind))
+}
+
+/// One item of `resourceSelectors`. `home` is the namespace of the policy, if it is in one.
+pub(super) fn resource(node: Node<'_>, home: Option<&str>, notes: &mut Notes) -> Option<ResourceSelector> {
+    let mut fields = node.fields(notes)?;
+    let gvk = gvk(&mut fields, notes);
+    let namespace = fields.optional("namespace");
+    let name = fields.optional("name").and_then(|node| node.name(notes));
+    let labels = fields.optional("labelSelector").and_then(|node| label_selector(node, notes));
+    fields.end(notes);
+    let namespace = namespace.and_then(|node| {
+        let namespace = node.name(notes)?;
+        if let Some(home) = home.filter(|home| *home != namespace) {
+            notes.note(
+                &node.field,
+                format!(
+                    "a RevisionPolicy selects in its own namespace, {home:?}; use a ClusterRevisionPolicy"
+                ),
+            );
+        }
+        Some(namespace.to_owned())
+    });
+    Some(ResourceSelector { gvk: gvk?, namespace, name: name.map(str::to_owned), labels })
+}
+
+fn label_selector(node: Node<'_>, notes: &mut Notes) -> Option<LabelSelector> {
+    let mut fields = node.fields(notes)?;
+    let mut requirements = Vec::new();
+    if let Some(labels) = fields.optional("matchLabels").and_then(|node| node.fields(notes)) {
+        for (key, value) in labels.object.iter() {
+            let node = Node { value, field: labels.field.join(key) };
+            if let Some(value) = node.string(notes) {
+                requirements.push(LabelRequirement::In(key.to_owned(), vec![value.to_owned()]));
+            }
+        }
+    }
+    for node in fields.optional("matchExpressions").map(|node| node.items(notes)).unwrap_or_default() {
+        requirements.extend(match_expression(node, notes));
+    }
+    fields.end(notes);
+    Some(LabelSelector(requirements))
+}
+
+#[derive(Clone, Copy)]
+enum Operator {
+    In,
+    NotIn,
+    Exists,
+    DoesNotExist,
+}
+
+fn match_expression(node: Node<'_>, notes: &mut Notes) -> Option<LabelRequirement> {
+    const OPERATORS: &[(&str, Operator)] = &[
+        ("In", Operator::In),
+        ("NotIn", Operator::NotIn),
+        ("Exists", Operator::Exists),
+        ("DoesNotExist", Operator::DoesNotExist),
+    ];
+    let mut fields = node.fields(notes)?;
+    let key = fields.required("key", notes).and_then(|node| node.name(notes));
+    let operator = fields.required("operator", notes).and_then(|node| node.one_of(OPERATORS, notes));
+    let list = fields.optional("values");
+    let place = fields.field.join("values");
+    fields.end(notes);
+    let values: Vec<String> = list
+        .map(|node| {
+            node.items(notes).iter().filter_map(|item| item.string(notes)).map(str::to_owned).collect()
+        })
+        .unwrap_or_default();
+    let (key, operator) = (key?.to_owned(), operator?);
+    match (operator, values.is_empty()) {
+        (Operator::In | Operator::NotIn, true) => {
+            notes.note(&place, "needs at least one value for the operators In and NotIn");
+            None
+        }
+        (Operator::Exists | Operator::DoesNotExist, false) => {
+            notes.note(&place, "must be empty for the operators Exists and DoesNotExist");
+            None
+        }
+        (Operator::In, _) => Some(LabelRequirement::In(key, values)),
+        (Operator::NotIn, _) => Some(LabelRequirement::NotIn(key, values)),
+        (Operator::Exists, _) => Some(LabelRequirement::Exists(key)),
+        (Operator::DoesNotExist, _) => Some(LabelRequirement::DoesNotExist(key)),
+    }
+}
+
+/// `targetCluster`.
+pub(super) fn target_clusters(node: Node<'_>, notes: &mut Notes) -> TargetClusters {
+    let Some(mut fields) = node.fields(notes) else {
+        return TargetClusters::default();
+    };
+    let mut names = |name| {
+        let list: Vec<&str> = fields.optional(name).map(|node| node.names(notes)).unwrap_or_default();
+        list.into_iter().filter_map(ClusterName::new).collect()
+    };
+    let target = TargetClusters { names: names("clusterNames"), exclude: names("exclude") };
+    fields.end(notes);
+    target
+}
