@@ -1,7 +1,7 @@
 //! What no rule may touch: who the object is, and what belongs to the platform that delivers it.
 
 use crate::domain::{Failure, owned_by_platform};
-use crate::json::{Pointer, Value};
+use crate::json::{Object, Pointer, Value};
 
 /// Fields that say who an object is.
 const IDENTITY: [&[&str]; 4] =
@@ -45,7 +45,7 @@ pub fn crosses(before: &Value<'_>, after: &Value<'_>) -> Result<(), Failure> {
         {
             continue;
         }
-        let keys = [was, is].into_iter().flatten().filter_map(Value::as_object).flat_map(|map| map.iter());
+        let keys = [was, is].into_iter().flatten().filter_map(Value::as_object).flat_map(Object::iter);
         for (key, _) in keys.filter(|(key, _)| owned_by_platform(key)) {
             if was.and_then(|map| map.get(key)) != is.and_then(|map| map.get(key)) {
                 return Err(Failure::unprocessable(format!(

@@ -28,6 +28,6 @@ mod tests;
 pub use number::Number;
 pub use parse::{MAX_DEPTH, ParseError};
 pub use pointer::{Pointer, PointerError};
-pub use raw::Raw;
+pub use raw::{Members, Raw};
 pub use value::{Index, Kind, Object, Value};
 pub use write::write_string;

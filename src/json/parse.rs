@@ -81,8 +81,13 @@ impl<'a> Cursor<'a> {
     }
 
     pub(super) fn skip_space(&mut self) {
+        const EIGHT: [u8; 8] = [b' '; 8];
         while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
             self.at += 1;
+            // Indented text is mostly runs of spaces.
+            while self.text.as_bytes().get(self.at..self.at + 8) == Some(&EIGHT[..]) {
+                self.at += 8;
+            }
         }
     }
 
@@ -388,12 +393,12 @@ pub(super) fn duplicate(name: &str, offset: usize) -> ParseError {
 
 /// Which names an object has had so far: looked through while few, kept in a set when many.
 #[derive(Default)]
-pub(super) struct Names<'a>(HashSet<Cow<'a, str>>);
+struct Names<'a>(HashSet<Cow<'a, str>>);
 
 impl<'a> Names<'a> {
     /// Whether `name` is none of the names of `members`, which only ever grow between two calls.
     #[expect(clippy::ptr_arg, reason = "a borrowed name must go into the set as borrowed")]
-    pub(super) fn is_new<T>(&mut self, name: &Cow<'a, str>, members: &[(Cow<'a, str>, T)]) -> bool {
+    fn is_new<T>(&mut self, name: &Cow<'a, str>, members: &[(Cow<'a, str>, T)]) -> bool {
         if members.len() < SET_ABOVE {
             return members.iter().all(|(present, _)| present != name);
         }

@@ -1,9 +1,10 @@
 //! Checked text that nothing has been built from yet.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 
-use super::parse::{Cursor, Names, duplicate};
+use super::parse::{Cursor, duplicate};
 use super::{Kind, MAX_DEPTH, Number, ParseError, Pointer, Value};
 
 /// A slice of text that is one JSON value, without space around it.
@@ -19,8 +20,7 @@ pub struct Raw<'a> {
 impl<'a> Raw<'a> {
     /// Checks `bytes`: UTF-8, one JSON value, nothing but space around it.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, ParseError> {
-        let text = std::str::from_utf8(bytes)
-            .map_err(|error| ParseError::Encoding { offset: error.valid_up_to() })?;
+        let text = checked_text(bytes)?;
         let mut cursor = Cursor::new(text);
         cursor.skip_space();
         let start = cursor.offset();
@@ -78,33 +78,32 @@ impl<'a> Raw<'a> {
         Cursor::new(self.text).value(MAX_DEPTH)
     }
 
-    /// The members of this object, in order; none if it is no object. Refuses names that are there twice.
-    pub fn members(&self) -> Result<Vec<(Cow<'a, str>, Self)>, ParseError> {
-        let mut members = Vec::new();
-        let mut names = Names::default();
+    /// The members of this object, in order; none if it is no object.
+    pub fn members(&self) -> Result<Members<'a>, ParseError> {
         let mut cursor = Cursor::new(self.text);
-        if !cursor.enter_object() {
-            return Ok(members);
-        }
-        while cursor.another_member(members.is_empty())? {
-            let offset = cursor.offset();
-            let name = cursor.name()?;
-            if !names.is_new(&name, &members) {
-                return Err(duplicate(&name, offset));
-            }
-            let start = cursor.offset();
-            let depth = cursor.skip_value()?;
-            members.push((name, Self { text: cursor.since(start), depth }));
-        }
-        Ok(members)
+        if cursor.enter_object() { members(&mut cursor, |_, _| Ok(None)) } else { Ok(Members::default()) }
     }
 
-    /// The member `name`; `None` if it is missing or this is no object.
+    /// The member `name`; `None` if it is missing or this is no object. Refuses a name that is there twice.
     pub fn get(&self, name: &str) -> Result<Option<Self>, ParseError> {
-        Ok(self.members()?.into_iter().find_map(|(key, value)| (key == name).then_some(value)))
+        let mut cursor = Cursor::new(self.text);
+        let (mut found, mut first) = (None, true);
+        if !cursor.enter_object() {
+            return Ok(None);
+        }
+        while cursor.another_member(first)? {
+            first = false;
+            let offset = cursor.offset();
+            let wanted = cursor.name()? == name;
+            let value = value(&mut cursor)?;
+            if wanted && found.replace(value).is_some() {
+                return Err(duplicate(name, offset));
+            }
+        }
+        Ok(found)
     }
 
-    /// The value at `pointer`, through objects only. On the way, names that are there twice are refused.
+    /// The value at `pointer`, through objects only. Refuses a name of the way that is there twice.
     pub fn at(&self, pointer: &Pointer) -> Result<Option<Self>, ParseError> {
         let mut place = *self;
         for token in pointer.tokens() {
@@ -115,6 +114,94 @@ impl<'a> Raw<'a> {
         }
         Ok(Some(place))
     }
+}
+
+/// The members of an object as text, in order. A name may be there twice: see [`repeated`](Self::repeated).
+#[derive(Clone, Debug, Default)]
+pub struct Members<'a>(Vec<(Cow<'a, str>, Raw<'a>)>);
+
+impl<'a> Members<'a> {
+    /// Checks `bytes`, which are to be an object, and gives its members and those of its member `inner`, all in
+    /// one pass over the text. Both are empty where there is no object.
+    ///
+    /// This is for an envelope that holds something large.
+    pub fn parse_nested(bytes: &'a [u8], inner: &str) -> Result<(Self, Self), ParseError> {
+        let text = checked_text(bytes)?;
+        let mut cursor = Cursor::new(text);
+        cursor.skip_space();
+        if cursor.peek() != Some(b'{') {
+            Raw::parse(bytes)?;
+            return Ok((Self::default(), Self::default()));
+        }
+        cursor.enter_object();
+        let mut nested = Self::default();
+        let outer = members(&mut cursor, |name, cursor| {
+            if name != inner || cursor.peek() != Some(b'{') {
+                return Ok(None);
+            }
+            let start = cursor.offset();
+            cursor.enter_object();
+            nested = members(cursor, |_, _| Ok(None))?;
+            let depth = 1 + nested.0.iter().map(|(_, value)| value.depth).max().unwrap_or_default();
+            Ok(Some(Raw { text: cursor.since(start), depth }))
+        })?;
+        cursor.skip_space();
+        if cursor.at_end() { Ok((outer, nested)) } else { cursor.fail("something follows the value") }
+    }
+
+    /// The first member `name`.
+    pub fn get(&self, name: &str) -> Option<Raw<'a>> {
+        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
+    }
+
+    /// How often `name` is there.
+    pub fn count(&self, name: &str) -> usize {
+        self.0.iter().filter(|(key, _)| key == name).count()
+    }
+
+    /// A name that is there twice.
+    pub fn repeated(&self) -> Option<&str> {
+        let mut seen = HashSet::new();
+        self.0.iter().map(|(name, _)| name.as_ref()).find(|name| !seen.insert(*name))
+    }
+
+    /// How many members there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+fn checked_text(bytes: &[u8]) -> Result<&str, ParseError> {
+    std::str::from_utf8(bytes).map_err(|error| ParseError::Encoding { offset: error.valid_up_to() })
+}
+
+/// Passes the value that begins here.
+fn value<'a>(cursor: &mut Cursor<'a>) -> Result<Raw<'a>, ParseError> {
+    let start = cursor.offset();
+    let depth = cursor.skip_value()?;
+    Ok(Raw { text: cursor.since(start), depth })
+}
+
+/// Reads the members of the object that has just been entered. `special` may read a value itself.
+fn members<'a>(
+    cursor: &mut Cursor<'a>,
+    mut special: impl FnMut(&str, &mut Cursor<'a>) -> Result<Option<Raw<'a>>, ParseError>,
+) -> Result<Members<'a>, ParseError> {
+    let mut list = Vec::new();
+    while cursor.another_member(list.is_empty())? {
+        let name = cursor.name()?;
+        let value = match special(&name, cursor)? {
+            Some(value) => value,
+            None => value(cursor)?,
+        };
+        list.push((name, value));
+    }
+    Ok(Members(list))
 }
 
 impl fmt::Debug for Raw<'_> {

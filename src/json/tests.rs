@@ -77,6 +77,23 @@ fn raw_text_is_looked_up_without_building_it() {
 }
 
 #[test]
+fn an_envelope_is_read_in_one_pass() {
+    let body = br#" {"kind":"K", "request" : {"uid":"u","object":{"a":[[1]]},"uid":"v"},"x":[]} "#;
+    let (outer, inner) = Members::parse_nested(body, "request").unwrap();
+    assert_eq!((outer.len(), inner.len(), outer.repeated(), inner.repeated()), (3, 3, None, Some("uid")));
+    assert_eq!(outer.get("request").unwrap().depth(), 4);
+    assert_eq!(inner.get("object").unwrap().text(), r#"{"a":[[1]]}"#);
+    assert_eq!((inner.count("uid"), inner.get("uid").unwrap().text()), (2, r#""u""#));
+    for (text, outer_len, inner_len) in [("[]", 0, 0), (r#"{"request":[1]}"#, 1, 0), ("{}", 0, 0)] {
+        let (outer, inner) = Members::parse_nested(text.as_bytes(), "request").unwrap();
+        assert_eq!((outer.len(), inner.len()), (outer_len, inner_len), "{text}");
+    }
+    for text in ["", "{", r#"{"request":{}"#, r#"{"request":{"a":}}"#, "{} x", r#"{"request":{"a":1]}"#] {
+        assert!(Members::parse_nested(text.as_bytes(), "request").is_err(), "{text}");
+    }
+}
+
+#[test]
 fn numbers_compare_by_value_only_when_asked() {
     let number = |text| Number::parse(text).unwrap();
     for (a, b) in [("1", "1.0"), ("10e-1", "1"), ("0", "-0.00e7"), ("1200", "1.2e3"), ("0.05", "5E-2")] {
@@ -189,7 +206,12 @@ proptest! {
     fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
         if let Ok(raw) = Raw::parse(&bytes) {
             let _ = raw.to_value();
-            let _ = raw.members();
+            let _ = raw.members().unwrap();
+        }
+        let nested = Members::parse_nested(&bytes, "a");
+        prop_assert_eq!(nested.is_ok(), Raw::parse(&bytes).is_ok());
+        if let Ok((outer, _)) = nested {
+            let _ = outer.repeated();
         }
     }
 }

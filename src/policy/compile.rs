@@ -90,7 +90,7 @@ impl Compiler {
         match kind {
             Kind::ClusterRevisionPolicy => self.policy(document, Owner::Cluster { name }, &mut spec, notes),
             Kind::RevisionPolicy => {
-                self.policy(document, Owner::Namespace { namespace, name }, &mut spec, notes)
+                self.policy(document, Owner::Namespace { namespace, name }, &mut spec, notes);
             }
             Kind::ResourceInterpretation => self.interpretation(&name, &mut spec, notes),
         }

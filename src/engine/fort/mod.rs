@@ -65,9 +65,9 @@ impl Fort {
     ///
     /// Fails, with the place in the object, if the steps are no list or if something that is not a map is on the way
     /// to the steps or to a field. The object may then be half changed, and is of no use.
-    pub fn apply<'a>(
+    pub fn apply(
         &self,
-        object: &mut Value<'a>,
+        object: &mut Value<'_>,
         hosts: impl FnOnce() -> Result<bool, Failure>,
     ) -> Result<(), Failure> {
         let steps = match locate::find(object, &self.steps)? {
@@ -105,7 +105,7 @@ impl Fort {
     }
 
     /// Treats the field of each step that it concerns. Places in a failure are from the list.
-    pub(crate) fn treat<'a>(&self, steps: &mut [Value<'a>]) -> Result<(), Failure> {
+    pub(crate) fn treat(&self, steps: &mut [Value<'_>]) -> Result<(), Failure> {
         for (position, step) in steps.iter_mut().enumerate().filter(|(_, step)| self.concerns(step)) {
             match &self.elsewhere {
                 Elsewhere::SetNull => locate::set(step, &self.field, Value::Null),
