@@ -8,4 +8,5 @@ pub mod engine;
 pub mod json;
 pub mod patch;
 pub mod policy;
+pub mod protocol;
 pub mod state;

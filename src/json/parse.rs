@@ -193,9 +193,18 @@ impl<'a> Cursor<'a> {
 
     /// Between the members of an object: whether another one follows. Stands behind its `,`, or the `}`.
     pub(super) fn another_member(&mut self, first: bool) -> Result<bool> {
+        self.another(first, b'}', "expected `,` or `}`")
+    }
+
+    /// Between the items of a list: whether another one follows. Stands behind its `,`, or the `]`.
+    pub(super) fn another_item(&mut self, first: bool) -> Result<bool> {
+        self.another(first, b']', "expected `,` or `]`")
+    }
+
+    fn another(&mut self, first: bool, close: u8, problem: &'static str) -> Result<bool> {
         self.skip_space();
         match self.peek() {
-            Some(b'}') => {
+            Some(byte) if byte == close => {
                 self.at += 1;
                 Ok(false)
             }
@@ -205,13 +214,22 @@ impl<'a> Cursor<'a> {
                 self.skip_space();
                 Ok(true)
             }
-            _ => self.fail("expected `,` or `}`"),
+            _ => self.fail(problem),
         }
     }
 
     /// Passes an opening `{`, if that is what is here.
     pub(super) fn enter_object(&mut self) -> bool {
-        let entered = self.peek() == Some(b'{');
+        self.enter(b'{')
+    }
+
+    /// Passes an opening `[`, if that is what is here.
+    pub(super) fn enter_list(&mut self) -> bool {
+        self.enter(b'[')
+    }
+
+    fn enter(&mut self, bracket: u8) -> bool {
+        let entered = self.peek() == Some(bracket);
         self.at += usize::from(entered);
         entered
     }
@@ -348,26 +366,10 @@ impl<'a> Cursor<'a> {
 
     fn array(&mut self, levels: usize) -> Result<Value<'a>> {
         let mut items = Vec::new();
-        self.skip_space();
-        if self.peek() == Some(b']') {
-            self.at += 1;
-            return Ok(Value::array(items));
-        }
-        loop {
+        while self.another_item(items.is_empty())? {
             items.push(self.value(levels)?);
-            self.skip_space();
-            match self.peek() {
-                Some(b',') => {
-                    self.at += 1;
-                    self.skip_space();
-                }
-                Some(b']') => {
-                    self.at += 1;
-                    return Ok(Value::array(items));
-                }
-                _ => return self.fail("expected `,` or `]`"),
-            }
         }
+        Ok(Value::array(items))
     }
 
     fn object(&mut self, levels: usize) -> Result<Value<'a>> {

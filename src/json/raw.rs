@@ -84,6 +84,19 @@ impl<'a> Raw<'a> {
         if cursor.enter_object() { members(&mut cursor, |_, _| Ok(None)) } else { Ok(Members::default()) }
     }
 
+    /// The items of this list, in order; none if it is no list.
+    pub fn items(&self) -> Result<Vec<Self>, ParseError> {
+        let mut items = Vec::new();
+        let mut cursor = Cursor::new(self.text);
+        if !cursor.enter_list() {
+            return Ok(items);
+        }
+        while cursor.another_item(items.is_empty())? {
+            items.push(value(&mut cursor)?);
+        }
+        Ok(items)
+    }
+
     /// The member `name`; `None` if it is missing or this is no object. Refuses a name that is there twice.
     pub fn get(&self, name: &str) -> Result<Option<Self>, ParseError> {
         let mut cursor = Cursor::new(self.text);
@@ -115,6 +128,9 @@ impl<'a> Raw<'a> {
         Ok(Some(place))
     }
 }
+
+/// Up to so many names are compared with each other; more go through a set.
+const FEW: usize = 32;
 
 /// The members of an object as text, in order. A name may be there twice: see [`repeated`](Self::repeated).
 #[derive(Clone, Debug, Default)]
@@ -161,8 +177,14 @@ impl<'a> Members<'a> {
 
     /// A name that is there twice.
     pub fn repeated(&self) -> Option<&str> {
+        let mut names = self.0.iter().map(|(name, _)| name.as_ref()).enumerate();
+        if self.len() <= FEW {
+            return names
+                .find(|(at, name)| self.0[..*at].iter().any(|(before, _)| before == name))
+                .map(|(_, name)| name);
+        }
         let mut seen = HashSet::new();
-        self.0.iter().map(|(name, _)| name.as_ref()).find(|name| !seen.insert(*name))
+        names.find(|(_, name)| !seen.insert(*name)).map(|(_, name)| name)
     }
 
     /// How many members there are.

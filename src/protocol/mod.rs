@@ -1,0 +1,7 @@
+//! The wire formats: bytes to and from the values of `domain`. No HTTP, no clock, no state.
+//!
+//! * [`interpreter`]: Karmada's `ResourceInterpreterContext`.
+//! * [`status`]: the `metav1.Status` in which everything else that goes wrong is told.
+
+pub mod interpreter;
+pub mod status;
