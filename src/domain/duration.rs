@@ -8,6 +8,9 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
     if rest == "0" {
         return Some(Duration::ZERO);
     }
+    if rest.is_empty() {
+        return None;
+    }
     let mut nanoseconds: u128 = 0;
     while !rest.is_empty() {
         let (number, after) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit() && c != '.')?);
@@ -27,7 +30,7 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
     }
     // Go keeps durations in 63 bits of nanoseconds, some 292 years.
     let nanoseconds = u64::try_from(nanoseconds).ok().filter(|value| i64::try_from(*value).is_ok())?;
-    (!text.is_empty()).then(|| Duration::from_nanos(nanoseconds))
+    Some(Duration::from_nanos(nanoseconds))
 }
 
 /// `number`, a decimal without sign, times `scale`; parts of a nanosecond are dropped.

@@ -45,7 +45,7 @@ pub fn revise_replica<'a>(
             // The maps from the missing place down are made in the same operation.
             let rest = &pointer.tokens()[depth..];
             let value = rest.iter().rev().fold(Value::from(replicas), |inner, token| {
-                Value::object([(token.clone(), inner)].into_iter().collect())
+                Value::Object([(token.clone(), inner)].into_iter().collect())
             });
             let place = pointer.prefix(depth);
             vec![if null { Operation::Replace(place, value) } else { Operation::Add(place, value) }]

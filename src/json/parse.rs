@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use super::value::Member;
 use super::{Number, Object, Value};
 
 /// How deep containers may be nested in a [`Value`]: `[]` is one level, `[[]]` two.
@@ -330,62 +331,75 @@ impl<'a> Cursor<'a> {
             Ok(Cow::Borrowed(&self.text[start..self.at - 1]))
         }
     }
+}
+
+/// Builds trees. Items and members are gathered on two stacks that all levels share, and leave them in one piece
+/// when their list or object is complete: one allocation for each, of the right size.
+pub(super) struct Builder<'a> {
+    cursor: Cursor<'a>,
+    items: Vec<Value<'a>>,
+    members: Vec<Member<'a>>,
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { cursor: Cursor::new(text), items: Vec::with_capacity(16), members: Vec::with_capacity(64) }
+    }
 
     /// Builds the value that begins here. `levels` is how many more containers may be opened.
     ///
     /// The caller has made sure that the text is not deeper than that, which bounds the recursion.
     pub(super) fn value(&mut self, levels: usize) -> Result<Value<'a>> {
-        match self.peek() {
+        match self.cursor.peek() {
             Some(b'{') => {
-                self.at += 1;
-                let Some(levels) = levels.checked_sub(1) else {
-                    return Err(ParseError::TooDeep { depth: MAX_DEPTH + 1 });
-                };
-                self.object(levels)
+                self.cursor.at += 1;
+                self.object(one_less(levels)?)
             }
             Some(b'[') => {
-                self.at += 1;
-                let Some(levels) = levels.checked_sub(1) else {
-                    return Err(ParseError::TooDeep { depth: MAX_DEPTH + 1 });
-                };
-                self.array(levels)
+                self.cursor.at += 1;
+                self.array(one_less(levels)?)
             }
-            Some(b'"') => self.string().map(Value::String),
+            Some(b'"') => self.cursor.string().map(Value::String),
             Some(b'-' | b'0'..=b'9') => {
-                let start = self.at;
-                self.skip_number()?;
-                Ok(Value::Number(Number::from_checked(self.since(start))))
+                let start = self.cursor.at;
+                self.cursor.skip_number()?;
+                Ok(Value::Number(Number::from_checked(self.cursor.since(start))))
             }
-            Some(b't') => self.literal("true").map(|()| Value::Bool(true)),
-            Some(b'f') => self.literal("false").map(|()| Value::Bool(false)),
-            Some(b'n') => self.literal("null").map(|()| Value::Null),
-            Some(_) => self.fail("expected a value"),
-            None => self.fail("the text ends where a value should be"),
+            Some(b't') => self.cursor.literal("true").map(|()| Value::Bool(true)),
+            Some(b'f') => self.cursor.literal("false").map(|()| Value::Bool(false)),
+            Some(b'n') => self.cursor.literal("null").map(|()| Value::Null),
+            Some(_) => self.cursor.fail("expected a value"),
+            None => self.cursor.fail("the text ends where a value should be"),
         }
     }
 
     fn array(&mut self, levels: usize) -> Result<Value<'a>> {
-        let mut items = Vec::new();
-        while self.another_item(items.is_empty())? {
-            items.push(self.value(levels)?);
+        let base = self.items.len();
+        while self.cursor.another_item(self.items.len() == base)? {
+            let item = self.value(levels)?;
+            self.items.push(item);
         }
-        Ok(Value::array(items))
+        Ok(Value::Array(self.items.drain(base..).collect()))
     }
 
     fn object(&mut self, levels: usize) -> Result<Value<'a>> {
-        let mut members: Vec<(Cow<'a, str>, Value<'a>)> = Vec::new();
+        let base = self.members.len();
         let mut names = Names::default();
-        while self.another_member(members.is_empty())? {
-            let offset = self.at;
-            let name = self.name()?;
-            if !names.is_new(&name, &members) {
+        while self.cursor.another_member(self.members.len() == base)? {
+            let offset = self.cursor.at;
+            let name = self.cursor.name()?;
+            if !names.is_new(&name, &self.members[base..]) {
                 return Err(duplicate(&name, offset));
             }
             let value = self.value(levels)?;
-            members.push((name, value));
+            self.members.push((name, value));
         }
-        Ok(Value::object(Object::from_checked(members)))
+        Ok(Value::Object(Object::from_checked(self.members.drain(base..))))
     }
+}
+
+fn one_less(levels: usize) -> Result<usize> {
+    levels.checked_sub(1).ok_or(ParseError::TooDeep { depth: MAX_DEPTH + 1 })
 }
 
 /// The error for a name that is there twice.
@@ -400,7 +414,7 @@ struct Names<'a>(HashSet<Cow<'a, str>>);
 impl<'a> Names<'a> {
     /// Whether `name` is none of the names of `members`, which only ever grow between two calls.
     #[expect(clippy::ptr_arg, reason = "a borrowed name must go into the set as borrowed")]
-    fn is_new<T>(&mut self, name: &Cow<'a, str>, members: &[(Cow<'a, str>, T)]) -> bool {
+    fn is_new(&mut self, name: &Cow<'a, str>, members: &[Member<'a>]) -> bool {
         if members.len() < SET_ABOVE {
             return members.iter().all(|(present, _)| present != name);
         }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
-use super::parse::{Cursor, duplicate};
+use super::parse::{Builder, Cursor, duplicate};
 use super::{Kind, MAX_DEPTH, Number, ParseError, Pointer, Value};
 
 /// A slice of text that is one JSON value, without space around it.
@@ -75,7 +75,7 @@ impl<'a> Raw<'a> {
         if self.depth > MAX_DEPTH {
             return Err(ParseError::TooDeep { depth: self.depth });
         }
-        Cursor::new(self.text).value(MAX_DEPTH)
+        Builder::new(self.text).value(MAX_DEPTH)
     }
 
     /// The members of this object, in order; none if it is no object.

@@ -147,9 +147,9 @@ fn a_change_copies_only_the_way_to_it() {
     let before = parse(r#"{"a":{"b":[1,2]},"c":{"d":1}}"#).unwrap();
     let mut after = before.clone();
     let list = after.object_mut().unwrap().get_mut("a").unwrap().object_mut().unwrap().get_mut("b").unwrap();
-    list.array_mut().unwrap().push(3.into());
+    list.array_mut().unwrap()[1] = 3.into();
     assert_eq!(before.to_string(), r#"{"a":{"b":[1,2]},"c":{"d":1}}"#);
-    assert_eq!(after.to_string(), r#"{"a":{"b":[1,2,3]},"c":{"d":1}}"#);
+    assert_eq!(after.to_string(), r#"{"a":{"b":[1,3]},"c":{"d":1}}"#);
     assert!(before.get("c").unwrap().is_same(after.get("c").unwrap()));
     assert!(!before.get("a").unwrap().is_same(after.get("a").unwrap()));
 }

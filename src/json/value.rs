@@ -23,9 +23,9 @@ pub enum Value<'a> {
     /// A string, unescaped.
     String(Cow<'a, str>),
     /// A list.
-    Array(Arc<Vec<Self>>),
+    Array(Arc<[Self]>),
     /// An object; in Kubernetes' words a map.
-    Object(Arc<Object<'a>>),
+    Object(Object<'a>),
 }
 
 /// What a [`Value`] is, for messages and comparisons.
@@ -66,17 +66,12 @@ impl<'a> Value<'a> {
 
     /// A list.
     pub fn array(items: Vec<Self>) -> Self {
-        Self::Array(Arc::new(items))
-    }
-
-    /// An object.
-    pub fn object(object: Object<'a>) -> Self {
-        Self::Object(Arc::new(object))
+        Self::Array(items.into())
     }
 
     /// An empty object.
     pub fn empty_object() -> Self {
-        Self::object(Object::new())
+        Self::Object(Object::new())
     }
 
     /// What this value is.
@@ -136,18 +131,18 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The list, to be changed; copied first if it is shared.
-    pub fn array_mut(&mut self) -> Option<&mut Vec<Self>> {
+    /// The items of the list, to be changed; copied first if they are shared.
+    pub fn array_mut(&mut self) -> Option<&mut [Self]> {
         match self {
             Self::Array(items) => Some(Arc::make_mut(items)),
             _ => None,
         }
     }
 
-    /// The object, to be changed; copied first if it is shared.
+    /// The object, to be changed.
     pub fn object_mut(&mut self) -> Option<&mut Object<'a>> {
         match self {
-            Self::Object(object) => Some(Arc::make_mut(object)),
+            Self::Object(object) => Some(object),
             _ => None,
         }
     }
@@ -170,7 +165,7 @@ impl<'a> Value<'a> {
     pub fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Array(a), Self::Array(b)) => Arc::ptr_eq(a, b),
-            (Self::Object(a), Self::Object(b)) => Arc::ptr_eq(a, b),
+            (Self::Object(a), Self::Object(b)) => a.is_same(b),
             _ => false,
         }
     }
@@ -183,7 +178,7 @@ impl<'a> Value<'a> {
             Self::Number(number) => Value::Number(number.into_owned()),
             Self::String(text) => Value::String(Cow::Owned(text.into_owned())),
             Self::Array(items) => Value::array(items.iter().cloned().map(Value::into_owned).collect()),
-            Self::Object(object) => Value::object(
+            Self::Object(object) => Value::Object(
                 object.iter().map(|(name, value)| (name.to_owned(), value.clone().into_owned())).collect(),
             ),
         }
@@ -204,7 +199,7 @@ impl PartialEq for Value<'_> {
             (Self::Number(a), Self::Number(b)) => a == b,
             (Self::String(a), Self::String(b)) => a == b,
             (Self::Array(a), Self::Array(b)) => Arc::ptr_eq(a, b) || a == b,
-            (Self::Object(a), Self::Object(b)) => Arc::ptr_eq(a, b) || a == b,
+            (Self::Object(a), Self::Object(b)) => a == b,
             _ => false,
         }
     }
@@ -237,21 +232,30 @@ impl From<String> for Value<'_> {
 }
 
 /// The members of a JSON object, in the order of their text. No name is there twice.
-#[derive(Clone, Default)]
-pub struct Object<'a>(Vec<(Cow<'a, str>, Value<'a>)>);
+///
+/// They are shared by clones; a change copies them first if they are. To build a large object, collect it.
+#[derive(Clone)]
+pub struct Object<'a>(Arc<[Member<'a>]>);
+
+/// A name and its value.
+pub(super) type Member<'a> = (Cow<'a, str>, Value<'a>);
 
 /// Objects with more members than this are compared through an index.
 const INDEXED_ABOVE: usize = 16;
 
 impl<'a> Object<'a> {
     /// An object without members.
-    pub const fn new() -> Self {
-        Self(Vec::new())
+    pub fn new() -> Self {
+        Self(Arc::from([]))
     }
 
     /// Takes members whose names the parser has found to differ.
-    pub(super) fn from_checked(members: Vec<(Cow<'a, str>, Value<'a>)>) -> Self {
-        Self(members)
+    pub(super) fn from_checked(members: impl Iterator<Item = Member<'a>>) -> Self {
+        Self(members.collect())
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// How many members there are.
@@ -271,7 +275,8 @@ impl<'a> Object<'a> {
 
     /// The member `name`, to be changed.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Value<'a>> {
-        self.0.iter_mut().find(|(key, _)| key == name).map(|(_, value)| value)
+        let position = self.position(name)?;
+        Some(&mut Arc::make_mut(&mut self.0)[position].1)
     }
 
     /// Sets the member `name`: in its place if it is there, else at the end. Gives what was there.
@@ -280,14 +285,21 @@ impl<'a> Object<'a> {
         if let Some(present) = self.get_mut(&name) {
             return Some(std::mem::replace(present, value));
         }
-        self.0.push((name, value));
+        self.0 = self.0.iter().cloned().chain([(name, value)]).collect();
         None
     }
 
     /// Takes the member `name` out; the others keep their order.
     pub fn remove(&mut self, name: &str) -> Option<Value<'a>> {
-        let position = self.0.iter().position(|(key, _)| key == name)?;
-        Some(self.0.remove(position).1)
+        let position = self.position(name)?;
+        let mut members = self.0.to_vec();
+        let (_, value) = members.remove(position);
+        self.0 = members.into();
+        Some(value)
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        self.0.iter().position(|(key, _)| key == name)
     }
 
     /// The members in order.
@@ -320,11 +332,14 @@ impl<'o, 'a> Index<'o, 'a> {
 
 impl PartialEq for Object<'_> {
     fn eq(&self, other: &Self) -> bool {
+        if self.is_same(other) {
+            return true;
+        }
         if self.len() != other.len() {
             return false;
         }
         // Nearly always the order is the same too; only from the first difference on are names looked up.
-        let same = self.0.iter().zip(&other.0).take_while(|((a, _), (b, _))| a == b).count();
+        let same = self.0.iter().zip(other.0.iter()).take_while(|((a, _), (b, _))| a == b).count();
         if !self.0[..same].iter().zip(&other.0[..same]).all(|((_, a), (_, b))| a == b) {
             return false;
         }
@@ -338,20 +353,26 @@ impl PartialEq for Object<'_> {
 
 impl Eq for Object<'_> {}
 
+impl Default for Object<'_> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<'a, N: Into<Cow<'a, str>>> FromIterator<(N, Value<'a>)> for Object<'a> {
     /// Later members win over earlier ones of the same name.
     fn from_iter<I: IntoIterator<Item = (N, Value<'a>)>>(members: I) -> Self {
-        let mut object = Self::new();
+        let mut list: Vec<Member<'a>> = Vec::new();
         let mut positions: HashMap<Cow<'a, str>, usize> = HashMap::new();
         for (name, value) in members {
             let name = name.into();
             if let Some(&position) = positions.get(&name) {
-                object.0[position].1 = value;
+                list[position].1 = value;
             } else {
-                positions.insert(name.clone(), object.0.len());
-                object.0.push((name, value));
+                positions.insert(name.clone(), list.len());
+                list.push((name, value));
             }
         }
-        object
+        Self(list.into())
     }
 }

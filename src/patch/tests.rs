@@ -84,7 +84,7 @@ fn any_value() -> impl Strategy<Value = Value<'static>> {
         prop_oneof![
             proptest::collection::vec(inner.clone(), 0..6).prop_map(Value::array),
             proptest::collection::vec((proptest::sample::select(NAMES), inner), 0..20)
-                .prop_map(|members| Value::object(members.into_iter().collect::<Object<'static>>())),
+                .prop_map(|members| Value::Object(members.into_iter().collect::<Object<'static>>())),
         ]
     })
 }

@@ -94,7 +94,7 @@ impl Fort {
         if hosts()? {
             return Ok(());
         }
-        let mut steps = steps.as_ref().clone();
+        let mut steps = steps.to_vec();
         self.treat(&mut steps).map_err(|failure| failure.in_place(&self.steps))?;
         locate::set(object, &self.steps, Value::array(steps))
     }
