@@ -1,5 +1,6 @@
 //! What every ledger promises, and the words that the tests of ledgers share.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -8,6 +9,9 @@ use super::file::FileLedger;
 use super::memory::MemoryLedger;
 use super::{Ledger, Swap};
 use crate::domain::{AllocationKey, ClusterName};
+
+/// The entries of a ledger, as the tests compare them.
+pub(super) type Model = BTreeMap<AllocationKey, ClusterName>;
 
 pub(super) fn key(name: &str) -> AllocationKey {
     AllocationKey {
@@ -29,6 +33,10 @@ pub(super) fn any_key() -> impl Strategy<Value = AllocationKey> {
     (field(), field(), field(), field(), field()).prop_map(|(allocation, group, kind, namespace, name)| {
         AllocationKey { allocation, group, kind, namespace, name }
     })
+}
+
+pub(super) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(future)
 }
 
 pub(super) async fn swap(ledger: &dyn Ledger, name: &str, expected: Option<&str>, to: &str) -> Swap {

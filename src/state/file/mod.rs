@@ -25,6 +25,9 @@ mod log;
 mod replacement;
 mod writer;
 
+#[cfg(test)]
+mod tests;
+
 use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
