@@ -3,6 +3,12 @@
 //! The ports are named by what they do, their implementations by what backs them (`memory`, `file`). Only
 //! the composition root chooses among those; the service sees the ports alone.
 
+pub mod file;
+pub mod memory;
+
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 
 use futures_util::future::BoxFuture;

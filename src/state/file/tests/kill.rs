@@ -1,0 +1,146 @@
+//! Processes that end in the middle of it.
+//!
+//! The child is this test program again, told by an environment variable to be one.
+
+use std::io::{BufRead as _, Write as _};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use super::*;
+
+const LEDGER: &str = "REVISER_TEST_LEDGER";
+const START: &str = "REVISER_TEST_START";
+/// The child writes under so many keys in turn.
+const KEYS: usize = 5;
+/// So that it compacts every 20 records or so.
+const COMPACT: usize = 8;
+
+/// What the numbers from 0 to before `end` leave, each written under one of the keys.
+fn numbers(end: usize) -> Model {
+    (0..end).map(|number| (key(&(number % KEYS).to_string()), cluster(&number.to_string()))).collect()
+}
+
+/// Without its variables, this tells that `numbers` is what it says; with them, it is the child.
+#[test]
+fn child_that_writes_until_it_fails_or_is_killed() {
+    let (Some(path), Ok(start)) = (std::env::var_os(LEDGER), std::env::var(START)) else {
+        assert_eq!(numbers(KEYS + 1).get(&key("0")), Some(&cluster(&KEYS.to_string())));
+        return;
+    };
+    let ledger = open_compacting(Path::new(&path), COMPACT);
+    let mut out = io::stdout();
+    for number in start.parse::<usize>().unwrap().. {
+        let name = (number % KEYS).to_string();
+        let before = read(&ledger, &name);
+        if let Err(error) = put(&ledger, &name, &number.to_string()) {
+            assert_eq!(read(&ledger, &name), before);
+            writeln!(out, "\nfailed {}", error.source).unwrap();
+            return;
+        }
+        writeln!(out, "\ndone {number}").unwrap();
+    }
+}
+
+fn read(ledger: &FileLedger, name: &str) -> Option<ClusterName> {
+    block_on(ledger.read(&key(name))).expect("a usable ledger")
+}
+
+/// A child that writes from the number `start` on; ended with this.
+struct Writing {
+    child: Child,
+    out: BufReader<ChildStdout>,
+}
+
+impl Writing {
+    fn start(mut command: Command, path: &Path, start: usize) -> Self {
+        let name = "state::file::tests::kill::child_that_writes_until_it_fails_or_is_killed";
+        let mut child = command
+            .args([name, "--exact", "--nocapture"])
+            .env(LEDGER, path)
+            .env(START, start.to_string())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("a child");
+        let out = BufReader::new(child.stdout.take().expect("its output"));
+        Self { child, out }
+    }
+
+    /// The next line that says what became of a number; `None` at the end.
+    fn next(&mut self) -> Option<String> {
+        let mut lines = (&mut self.out).lines().map(|line| line.expect("text"));
+        lines.find(|line| line.starts_with("done ") || line.starts_with("failed "))
+    }
+
+    /// The last number that is reported as done from here on.
+    fn last(&mut self) -> Option<usize> {
+        std::iter::from_fn(|| self.next()).filter_map(|line| line.strip_prefix("done ")?.parse().ok()).last()
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn this_program() -> Command {
+    Command::new(std::env::current_exe().expect("the path of this program"))
+}
+
+#[test]
+fn what_was_answered_survives_a_kill_and_at_most_one_more_swap() {
+    let (_directory, path) = place_on_disk();
+    let mut written = 0;
+    for round in 0..20 {
+        let mut writing = Writing::start(this_program(), &path, written);
+        let mut done = 0;
+        for _ in 0..=(round * 7 % 40) {
+            done = writing.next().unwrap().strip_prefix("done ").unwrap().parse().unwrap();
+        }
+        writing.child.kill().unwrap();
+        writing.child.wait().unwrap();
+        // It may have come further than what has been read of it.
+        done = writing.last().unwrap_or(done);
+        let entries = found(&path);
+        written = if entries == numbers(done + 2) { done + 2 } else { done + 1 };
+        assert_eq!(entries, numbers(written), "round {round}, after {done}");
+    }
+    assert!(written > 300);
+}
+
+#[test]
+fn a_ledger_is_held_as_long_as_its_process_lives() {
+    let (_directory, path) = place_on_disk();
+    let mut writing = Writing::start(this_program(), &path, 0);
+    writing.next().unwrap();
+    let pid = writing.child.id();
+    let error = FileLedger::open(&path).unwrap_err();
+    assert!(matches!(error, OpenError::Held { holder: Some(holder), .. } if holder == pid), "{error}");
+    drop(writing);
+    FileLedger::open(&path).unwrap();
+}
+
+#[test]
+fn a_file_that_may_not_grow_keeps_what_was_answered() {
+    let (_directory, path) = place_on_disk();
+    // Above the limit a write is cut short, and the next one fails; without the trap it would kill.
+    let mut limited = Command::new("sh");
+    limited.args(["-c", r#"trap '' XFSZ; ulimit -f 2; exec "$0" "$@""#]);
+    limited.arg(std::env::current_exe().unwrap());
+    let mut writing = Writing::start(limited, &path, 0);
+    let mut done = 0;
+    let failed = loop {
+        let line = writing.next().unwrap();
+        match line.strip_prefix("done ") {
+            Some(number) => done = number.parse().unwrap(),
+            None => break line,
+        }
+    };
+    assert!(failed.contains("File too large"), "{failed}");
+    assert!(writing.child.wait().unwrap().success());
+    assert_eq!(fs::read(&path).unwrap().last(), Some(&b'\n'), "the torn record was taken back");
+    assert_eq!(found(&path), numbers(done + 1));
+    drop(writing);
+    put(&FileLedger::open(&path).unwrap(), "0", "later").unwrap();
+}
