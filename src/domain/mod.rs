@@ -9,13 +9,16 @@
 //!   is the cluster that hosts the *fort* pod ([`AllocationKey`] names one).
 //! * *ledger*: where allocations are remembered.
 //! * *failure*: why a request is not answered as asked ([`Failure`]).
+//! * *quantity*: an amount of a resource, in Kubernetes' spelling ([`Quantity`]).
 
 mod allocation;
 mod failure;
+mod quantity;
 mod schedule;
 mod workload;
 
 pub use allocation::AllocationKey;
 pub use failure::{Code, Failure, MAX_MESSAGE_BYTES};
+pub use quantity::{Format, Quantity, QuantityError};
 pub use schedule::{Schedule, ScheduleError, TargetCluster};
 pub use workload::{ClusterName, GroupVersionKind, Workload, owned_by_platform};
