@@ -4,5 +4,6 @@
 //! told in `ARCHITECTURE.md`; how to run it, in `README.md`.
 
 pub mod domain;
+pub mod engine;
 pub mod json;
 pub mod state;
