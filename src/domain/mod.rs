@@ -9,11 +9,13 @@
 //!   is the cluster that hosts the *fort* pod ([`AllocationKey`] names one).
 //! * *ledger*: where allocations are remembered.
 //! * *failure*: why a request is not answered as asked ([`Failure`]).
+//! * *quantity*: an amount of a resource, in Kubernetes' spelling ([`Quantity`]).
 
 mod allocation;
 mod duration;
 mod failure;
 mod interpret;
+mod quantity;
 mod schedule;
 mod workload;
 
@@ -21,5 +23,6 @@ pub use allocation::AllocationKey;
 pub use duration::parse_duration;
 pub use failure::{Code, Failure, MAX_MESSAGE_BYTES};
 pub use interpret::{Answer, Operation, Question, Target};
+pub use quantity::{Format, Quantity, QuantityError};
 pub use schedule::{Schedule, ScheduleError, TargetCluster};
 pub use workload::{ClusterName, GroupVersionKind, Workload, owned_by_platform};

@@ -7,6 +7,8 @@
 //! * [`PolicySet`] is what `policy` compiles; the engine owns the type because it defines what a rule can do.
 //! * [`allocate`] is the choice of the one cluster (design, "The fort pod").
 //! * `fort`: the one action so far. `limits`: what no rule may touch.
+//! * [`interpret_replica`] and [`revise_replica`]: the operations that know no cluster and ask no policy;
+//!   [`requirements`] is what one replica of a pod template needs.
 
 mod allocate;
 mod compiled;
@@ -14,6 +16,7 @@ mod fort;
 mod limits;
 mod locate;
 mod replicas;
+pub mod requirements;
 mod revise;
 
 pub use allocate::{Choice, Why, allocate};

@@ -1,6 +1,7 @@
 //! The operations about replicas. They work on the text of the object and build nothing of it but what they need.
 
 use super::compiled::Interpretation;
+use super::requirements::replica_requirements;
 use crate::domain::Failure;
 use crate::json::{Kind, ParseError, Pointer, Raw, Value};
 use crate::patch::{Operation, Patch};
@@ -8,9 +9,14 @@ use crate::patch::{Operation, Patch};
 /// Largest number of replicas: Karmada and Kubernetes keep them in 32 bits.
 const MAX_REPLICAS: i64 = i32::MAX as i64;
 
-/// The replicas that an object wants, and the pod template at the place where its kind has it, if any.
+/// The replicas that an object wants, and what one of them needs: Karmada's `ReplicaRequirements`.
+///
+/// At 0 replicas the requirements are left out, unless the interpretation asks for them: with them Karmada calls
+/// ReviseReplica also for 0, but a scheduler without `--enable-empty-workload-propagation` then deletes the Works of
+/// a divided workload. Asked for, they are there even if they say nothing.
 pub fn interpret_replica<'a>(
     object: &Raw<'a>,
+    namespace: &str,
     interpretation: &Interpretation,
 ) -> Result<(i64, Option<Value<'a>>), Failure> {
     let pointer = &interpretation.replicas;
@@ -23,12 +29,23 @@ pub fn interpret_replica<'a>(
             )));
         }
     };
+    if replicas == 0 && !interpretation.requirements_at_zero {
+        return Ok((0, None));
+    }
     let pointer = &interpretation.pod_template;
-    let template = match at(object, pointer)? {
+    let requirements = match at(object, pointer)? {
         Place::Missing(_) => None,
-        Place::Value(raw) => Some(raw.to_value().map_err(|error| misread(&error, pointer))?),
+        Place::Value(raw) => {
+            let template = raw.to_value().map_err(|error| misread(&error, pointer))?;
+            replica_requirements(&template, namespace)
+                .map_err(|error| Failure::unprocessable(format!("{pointer}{error}; mend the object")))?
+        }
     };
-    Ok((replicas, template))
+    let requirements = requirements.map(|requirements| requirements.to_value());
+    if replicas == 0 {
+        return Ok((0, Some(requirements.unwrap_or_else(Value::empty_object))));
+    }
+    Ok((replicas, requirements))
 }
 
 /// The patch that gives an object this many replicas.
@@ -104,4 +121,113 @@ fn integer(raw: &Raw<'_>, pointer: &Pointer) -> Result<i64, Failure> {
         .as_i64()
         .filter(|value| (0..=MAX_REPLICAS).contains(value))
         .ok_or_else(|| refused(number.as_str().chars().take(40).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(text: &str) -> Raw<'_> {
+        Raw::parse(text.as_bytes()).unwrap()
+    }
+
+    fn revised(object: &str, replicas: i64) -> String {
+        let patch = revise_replica(&raw(object), replicas, &Interpretation::default());
+        patch.map_or_else(|failure| failure.message(), |patch| patch.to_text())
+    }
+
+    #[test]
+    fn replicas_are_replaced_or_added_with_the_maps_on_the_way() {
+        assert_eq!(revised(r#"{"spec":{"replicas":3}}"#, 3), "[]");
+        assert_eq!(
+            revised(r#"{"spec":{"replicas":3}}"#, 0),
+            r#"[{"op":"replace","path":"/spec/replicas","value":0}]"#
+        );
+        assert_eq!(revised(r#"{"spec":{}}"#, 2), r#"[{"op":"add","path":"/spec/replicas","value":2}]"#);
+        assert_eq!(
+            revised(r#"{"spec":{"replicas":null}}"#, 2),
+            r#"[{"op":"replace","path":"/spec/replicas","value":2}]"#
+        );
+        assert_eq!(
+            revised(r#"{"spec":null}"#, 2),
+            r#"[{"op":"replace","path":"/spec","value":{"replicas":2}}]"#
+        );
+        assert_eq!(revised("{}", 2), r#"[{"op":"add","path":"/spec","value":{"replicas":2}}]"#);
+    }
+
+    #[test]
+    fn other_places_are_as_good() {
+        let interpretation = Interpretation {
+            replicas: Pointer::of(["spec", "size"]),
+            revised_replicas: Pointer::of(["spec", "limits/max", "n"]),
+            pod_template: Pointer::of(["spec", "pod"]),
+            requirements_at_zero: true,
+        };
+        let object = raw(
+            r#"{"spec":{"size":7,"limits/max":{"n":1},"pod":{"spec":{"containers":[{"resources":{"requests":{"cpu":0.1}}}]}}}}"#,
+        );
+        assert_eq!(
+            revise_replica(&object, 2, &interpretation).unwrap().to_text(),
+            r#"[{"op":"replace","path":"/spec/limits~1max/n","value":2}]"#
+        );
+        let (replicas, requirements) = interpret_replica(&object, "n", &interpretation).unwrap();
+        assert_eq!(
+            (replicas, requirements.unwrap().to_string().as_str()),
+            (7, r#"{"resourceRequest":{"cpu":"100m"},"namespace":"n"}"#)
+        );
+    }
+
+    #[test]
+    fn requirements_at_zero_are_given_only_on_request_and_then_always() {
+        let at_zero = |object: &str, requirements_at_zero| {
+            let interpretation = Interpretation { requirements_at_zero, ..Interpretation::default() };
+            let (replicas, requirements) = interpret_replica(&raw(object), "", &interpretation).unwrap();
+            assert_eq!(replicas, 0);
+            requirements.map(|requirements| requirements.to_string())
+        };
+        let bare = r#"{"spec":{"replicas":0}}"#;
+        let needy = r#"{"spec":{"replicas":0,"template":{"spec":{"nodeSelector":{"a":"b"}}}}}"#;
+        assert_eq!((at_zero(bare, false), at_zero(needy, false)), (None, None));
+        assert_eq!(at_zero(bare, true).as_deref(), Some("{}"));
+        assert_eq!(at_zero(needy, true).as_deref(), Some(r#"{"nodeClaim":{"nodeSelector":{"a":"b"}}}"#));
+    }
+
+    #[test]
+    fn what_is_no_number_of_replicas_is_refused_with_its_place() {
+        let refused = |replicas: &str| {
+            let text = format!(r#"{{"spec":{{"replicas":{replicas}}}}}"#);
+            let failure = interpret_replica(&raw(&text), "", &Interpretation::default()).unwrap_err();
+            assert_eq!(revised(&text, 1).split(';').next(), failure.message().split(';').next());
+            failure.message()
+        };
+        for (replicas, is) in [
+            ("3.5", "3.5"),
+            (r#""3""#, "a string"),
+            ("-1", "-1"),
+            ("1099511627776", "1099511627776"),
+            ("3.0", "3.0"),
+            ("[]", "a list"),
+        ] {
+            let expected = format!("/spec/replicas: must be an integer from 0 to 2147483647, is {is};");
+            assert!(refused(replicas).starts_with(&expected), "{}", refused(replicas));
+        }
+        let missing = interpret_replica(&raw(r#"{"spec":{}}"#), "", &Interpretation::default()).unwrap_err();
+        assert!(
+            missing.message().starts_with("/spec/replicas: the number of replicas is missing;"),
+            "{missing}"
+        );
+        let twice = interpret_replica(
+            &raw(r#"{"spec":{"replicas":1,"replicas":2}}"#),
+            "",
+            &Interpretation::default(),
+        );
+        assert!(twice.unwrap_err().message().starts_with("/spec: the member \"replicas\" is there twice"));
+        let bad = interpret_replica(
+            &raw(r#"{"spec":{"replicas":1,"template":{"spec":{"containers":{}}}}}"#),
+            "",
+            &Interpretation::default(),
+        );
+        let message = bad.unwrap_err().message();
+        assert!(message.starts_with("/spec/template/spec/containers: "), "{message}");
+    }
 }
