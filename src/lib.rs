@@ -9,4 +9,5 @@ pub mod json;
 pub mod patch;
 pub mod policy;
 pub mod protocol;
+pub mod service;
 pub mod state;

@@ -53,32 +53,33 @@ impl Code {
 /// A refusal or an error, with a message for the person who has to mend it.
 ///
 /// The message reads `<Kind>/<name> rule "r" cluster "c": <pointer>: <problem>; <advice>`, as far as each is
-/// known. Whoever knows one of the outer parts puts it in front with [`context`](Self::context).
+/// known. Everything before the pointer is the [`context`](Self::context); whoever knows it adds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     code: Code,
-    message: String,
+    context: Option<String>,
+    problem: String,
 }
 
 impl Failure {
     /// A failure of class `code`.
-    pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+    pub fn new(code: Code, problem: impl Into<String>) -> Self {
+        Self { code, context: None, problem: problem.into() }
     }
 
     /// The request itself is wrong.
-    pub fn bad_request(message: impl Into<String>) -> Self {
-        Self::new(Code::BadRequest, message)
+    pub fn bad_request(problem: impl Into<String>) -> Self {
+        Self::new(Code::BadRequest, problem)
     }
 
     /// The object, or what a rule makes of it, is wrong.
-    pub fn unprocessable(message: impl Into<String>) -> Self {
-        Self::new(Code::Unprocessable, message)
+    pub fn unprocessable(problem: impl Into<String>) -> Self {
+        Self::new(Code::Unprocessable, problem)
     }
 
     /// Ledger or state can't be used, or do not know what is needed.
-    pub fn unavailable(message: impl Into<String>) -> Self {
-        Self::new(Code::Unavailable, message)
+    pub fn unavailable(problem: impl Into<String>) -> Self {
+        Self::new(Code::Unavailable, problem)
     }
 
     /// The class.
@@ -88,19 +89,23 @@ impl Failure {
 
     /// The message, shortened to [`MAX_MESSAGE_BYTES`] in the middle, so that the advice at its end stays.
     pub fn message(&self) -> String {
-        shorten(&self.message, MAX_MESSAGE_BYTES)
+        let message = match &self.context {
+            Some(context) => format!("{context}: {}", self.problem),
+            None => self.problem.clone(),
+        };
+        shorten(message, MAX_MESSAGE_BYTES)
     }
 
-    /// The same failure, where its message begins with a place that is to be read from `place` on.
+    /// The same failure, where its problem begins with a place that is to be read from `place` on.
     #[must_use]
     pub fn in_place(self, place: &Pointer) -> Self {
-        Self { code: self.code, message: format!("{place}{}", self.message) }
+        Self { problem: format!("{place}{}", self.problem), ..self }
     }
 
-    /// The same failure, with `place` in front of its message.
+    /// The same failure, said to be about `context`, unless something closer to it is known already.
     #[must_use]
-    pub fn context(self, place: impl fmt::Display) -> Self {
-        Self { code: self.code, message: format!("{place}: {}", self.message) }
+    pub fn context(self, context: impl fmt::Display) -> Self {
+        Self { context: self.context.or_else(|| Some(context.to_string())), ..self }
     }
 }
 
@@ -113,10 +118,10 @@ impl fmt::Display for Failure {
 impl std::error::Error for Failure {}
 
 /// `text`, with its middle left out if it is longer than `limit` bytes.
-fn shorten(text: &str, limit: usize) -> String {
+fn shorten(text: String, limit: usize) -> String {
     const GAP: &str = " ... ";
     if text.len() <= limit {
-        return text.to_owned();
+        return text;
     }
     let keep = limit - GAP.len();
     let (head, tail) = (text.floor_char_boundary(keep / 2), text.ceil_char_boundary(text.len() - keep / 2));
@@ -133,6 +138,7 @@ mod tests {
             Failure::unprocessable(format!("problem {} advice", "é".repeat(2000))).context("Rollout/x");
         let message = failure.message();
         assert!(message.len() <= MAX_MESSAGE_BYTES);
+        assert_eq!(failure.clone().context("Deployment/y").message(), message);
         assert!(message.starts_with("Rollout/x: problem é") && message.ends_with("é advice"), "{message}");
     }
 }

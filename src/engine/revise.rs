@@ -73,9 +73,7 @@ pub fn revise<'r, 'a>(
             }
         }
     }
-    limits::crosses(request.object, &object).map_err(|failure| {
-        failure.context(format_args!("{} cluster {:?}", request.workload, request.target.cluster.as_str()))
-    })?;
+    limits::crosses(request.object, &object)?;
     Ok(Revision { object, applied, claims: allocator.claims })
 }
 

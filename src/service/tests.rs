@@ -1,0 +1,263 @@
+//! Revisions with a ledger: what is claimed and when, races, deadlines, and what a failure says.
+
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+
+use super::*;
+use crate::domain::{ClusterName, GroupVersionKind, Schedule, TargetCluster};
+use crate::json::Raw;
+use crate::policy;
+use crate::state::memory::MemoryLedger;
+
+fn document(text: &str) -> Value<'static> {
+    Raw::parse(text.as_bytes()).unwrap().to_value().unwrap().into_owned()
+}
+
+/// A policy for kind `Train` with the allocation `lead` and these rules.
+fn policies(rules: &str) -> PolicySet {
+    let text = format!(
+        r#"{{"apiVersion":"reviser.io/v1alpha1","kind":"ClusterRevisionPolicy","metadata":{{"name":"p"}},
+        "spec":{{"resourceSelectors":[{{"apiVersion":"a/v1","kind":"Train"}}],"allocations":[{{"name":"lead"}}],"rules":[{rules}]}}}}"#
+    );
+    policy::compile(&[document(&text)]).unwrap()
+}
+
+const RULE: &str =
+    r#"{"name":"r","fort":{"allocation":"lead","steps":"/steps","match":{"t":"first"},"field":"/go"}}"#;
+const STEPS: &str = r#"{"apiVersion":"a/v1","kind":"Train","metadata":{"name":"n"},"steps":[{"t":"first","go":1},{"t":"other","go":1}]}"#;
+
+fn cluster(name: &str) -> ClusterName {
+    ClusterName::new(name).unwrap()
+}
+
+fn target(name: &str, schedule: Option<&[(&str, i64)]>) -> Target<'static> {
+    let entry = |&(name, replicas): &(&str, i64)| TargetCluster { name: cluster(name), replicas };
+    let schedule = schedule.map(|list| Schedule::new(list.iter().map(entry).collect()).unwrap());
+    Target { cluster: cluster(name), replicas: Some(0), schedule, original: None }
+}
+
+fn workload() -> Workload {
+    Workload { gvk: GroupVersionKind::of("a/v1", "Train"), namespace: "ns".into(), name: "n".into() }
+}
+
+fn question<'a>(object: &'a str, operation: Operation<'a>) -> Question<'a> {
+    Question { workload: workload(), object: Raw::parse(object.as_bytes()).unwrap(), operation }
+}
+
+async fn answer(service: &Service, object: &str, operation: Operation<'_>) -> Result<String, String> {
+    match service.answer(&question(object, operation), None).await.answer {
+        Ok(Answer::Revision(patch)) => Ok(patch.to_text()),
+        Ok(Answer::Replicas { replicas, .. }) => Ok(replicas.to_string()),
+        Err(failure) => Err(format!("{} {failure}", failure.code().status())),
+    }
+}
+
+async fn revised(service: &Service, object: &str, target: Target<'_>) -> Result<String, String> {
+    answer(service, object, Operation::ReviseObject(target)).await
+}
+
+const NULLED: &str = r#"[{"op":"replace","path":"/steps/0/go","value":null}]"#;
+const BOTH: &[(&str, i64)] = &[("x", 3), ("z", 1)];
+
+#[tokio::test]
+async fn the_heaviest_keeps_the_allocation_until_it_is_not_scheduled() {
+    let service = Service::new(policies(RULE), Arc::new(MemoryLedger::default()));
+    let ask = |name: &'static str, schedule: &'static [(&'static str, i64)]| {
+        revised(&service, STEPS, target(name, Some(schedule)))
+    };
+    assert_eq!(ask("z", BOTH).await.unwrap(), NULLED);
+    assert_eq!(ask("x", BOTH).await.unwrap(), "[]");
+    let reweighted = &[("x", 0), ("z", 5)];
+    assert_eq!(ask("x", reweighted).await.unwrap(), "[]");
+    assert_eq!(ask("z", reweighted).await.unwrap(), NULLED);
+    let dropped = &[("z", 1)];
+    assert_eq!(ask("x", dropped).await.unwrap(), NULLED);
+    assert_eq!(ask("z", dropped).await.unwrap(), "[]");
+    assert_eq!(ask("z", BOTH).await.unwrap(), "[]");
+    assert_eq!(ask("x", &[]).await.unwrap(), NULLED);
+}
+
+#[tokio::test]
+async fn a_pin_on_the_template_moves_it_and_is_remembered() {
+    let service = Service::new(policies(RULE), Arc::new(MemoryLedger::default()));
+    let ask = |name: &'static str, original: Option<&'static str>| {
+        let original = original.map(|text| Raw::parse(text.as_bytes()).unwrap());
+        revised(&service, STEPS, Target { original, ..target(name, Some(BOTH)) })
+    };
+    let pin = r#"{"metadata":{"annotations":{"reviser.io/lead-cluster":"z"}}}"#;
+    assert_eq!(ask("x", None).await.unwrap(), "[]");
+    assert_eq!(ask("x", Some(pin)).await.unwrap(), NULLED);
+    assert_eq!(ask("z", None).await.unwrap(), "[]");
+    // Not scheduled there: the pin is as if it were not.
+    let elsewhere = r#"{"metadata":{"annotations":{"reviser.io/lead-cluster":"y"}}}"#;
+    assert_eq!(ask("z", Some(elsewhere)).await.unwrap(), "[]");
+    // An object of its own may carry it where there is no template; a template without it overrules that.
+    let pinned_object =
+        STEPS.replace(r#""name":"n""#, r#""name":"n","annotations":{"reviser.io/lead-cluster":"x"}"#);
+    assert_eq!(
+        revised(
+            &service,
+            &pinned_object,
+            Target { original: Some(Raw::parse(b"{}").unwrap()), ..target("z", Some(BOTH)) }
+        )
+        .await
+        .unwrap(),
+        "[]"
+    );
+    assert_eq!(revised(&service, &pinned_object, target("x", Some(BOTH))).await.unwrap(), "[]");
+    let wrong = r#"{"metadata":{"annotations":{"reviser.io/lead-cluster":3}}}"#;
+    assert_eq!(
+        ask("x", Some(wrong)).await.unwrap_err(),
+        r#"422 ClusterRevisionPolicy/p rule "r" cluster "x": /metadata/annotations/reviser.io~1lead-cluster: must be a string, is a number"#
+    );
+}
+
+#[tokio::test]
+async fn nothing_is_claimed_unless_a_rule_needs_it() {
+    let ledger = Arc::new(MemoryLedger::default());
+    let service = Service::new(policies(RULE), ledger.clone());
+    for object in [r#"{"steps":[]}"#, "{}", r#"{"steps":[{"t":"other"}]}"#] {
+        // The schedule is not known, and nobody asks for it.
+        assert_eq!(revised(&service, object, target("x", None)).await.unwrap(), "[]");
+    }
+    let key = AllocationKey::new("lead", &workload());
+    assert_eq!(ledger.read(&key).await.unwrap(), None);
+    assert_eq!(
+        revised(&service, STEPS, target("x", None)).await.unwrap_err().split(';').next(),
+        Some(
+            r#"503 ClusterRevisionPolicy/p rule "r" cluster "x": allocation "lead": the schedule of the workload is not known"#
+        )
+    );
+    revised(&service, STEPS, target("z", Some(BOTH))).await.unwrap();
+    assert_eq!(ledger.read(&key).await.unwrap(), Some(cluster("x")));
+}
+
+#[tokio::test]
+async fn rules_apply_in_order_to_their_clusters_and_are_named() {
+    let rules = r#"{"name":"make","fort":{"allocation":"lead","steps":"/made","field":"/go","generate":{"fort":[{"go":true}]}}},
+        {"name":"not-z","targetCluster":{"exclude":["z"]},"fort":{"allocation":"lead","steps":"/made","field":"/late","elsewhere":{"value":{"n":1.50}}}}"#;
+    let service = Service::new(policies(rules), Arc::new(MemoryLedger::default()));
+    let mut seen = Vec::new();
+    for name in ["x", "y", "z"] {
+        let schedule: &[(&str, i64)] = &[("x", 1), ("y", 1), ("z", 0)];
+        let target = target(name, Some(schedule));
+        let outcome = service.answer(&question("{}", Operation::ReviseObject(target)), None).await;
+        let Ok(Answer::Revision(patch)) = outcome.answer else { panic!("{outcome:?}") };
+        seen.push((patch.to_text(), outcome.applied.join(" ")));
+    }
+    let added = |value: &str| format!(r#"[{{"op":"add","path":"/made","value":{value}}}]"#);
+    let (make, not_z) = ("ClusterRevisionPolicy/p/make", "ClusterRevisionPolicy/p/not-z");
+    assert_eq!(
+        seen,
+        [
+            (added(r#"[{"go":true}]"#), make.to_owned()),
+            (added(r#"[{"go":null,"late":{"n":1.50}}]"#), format!("{make} {not_z}")),
+            (added(r#"[{"go":null}]"#), make.to_owned()),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_failure_says_whose_it_is_and_where() {
+    let service = Service::new(policies(RULE), Arc::new(MemoryLedger::default()));
+    let failed = |object: &'static str| revised(&service, object, target("z", Some(BOTH)));
+    assert_eq!(
+        failed(r#"{"steps":{}}"#).await.unwrap_err(),
+        r#"422 ClusterRevisionPolicy/p rule "r" cluster "z": /steps: must be a list of steps, is a map; mend the object, or `steps` in the rule"#
+    );
+    assert_eq!(
+        failed(r#"{"a":1,"a":2}"#).await.unwrap_err(),
+        r#"422 Train/n cluster "z": request.object: the member "a" is there twice, the second time at byte 7; mend the object"#
+    );
+    assert_eq!(
+        answer(&service, "{}", Operation::InterpretReplica).await.unwrap_err().split(';').next(),
+        Some("422 Train/n: /spec/replicas: the number of replicas is missing")
+    );
+}
+
+#[tokio::test]
+async fn a_deadline_that_has_passed_is_a_failure() {
+    let service = Service::new(policies(RULE), Arc::new(MemoryLedger::default()));
+    let question = question(STEPS, Operation::ReviseReplica { replicas: 1 });
+    let past = Instant::now().checked_sub(Duration::from_secs(1)).unwrap();
+    assert_eq!(
+        service.answer(&question, Some(past)).await.answer.unwrap_err().code(),
+        Code::DeadlineExceeded
+    );
+    let future = Instant::now() + Duration::from_mins(10);
+    assert!(service.answer(&question, Some(future)).await.answer.is_ok());
+}
+
+/// A ledger that can't be read or written, or never answers.
+#[derive(Debug)]
+enum Broken {
+    Fails,
+    Hangs,
+}
+
+impl Broken {
+    fn answer<T: Send + 'static>(&self) -> BoxFuture<'_, Result<T, LedgerError>> {
+        match self {
+            Self::Fails => Box::pin(async {
+                Err(LedgerError { action: "write the ledger".into(), source: "disk full".into() })
+            }),
+            Self::Hangs => Box::pin(std::future::pending()),
+        }
+    }
+}
+
+impl Ledger for Broken {
+    fn read<'a>(&'a self, _: &'a AllocationKey) -> BoxFuture<'a, Result<Option<ClusterName>, LedgerError>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    fn compare_and_swap<'a>(
+        &'a self,
+        _: &'a AllocationKey,
+        _: Option<&'a ClusterName>,
+        _: &'a ClusterName,
+    ) -> BoxFuture<'a, Result<Swap, LedgerError>> {
+        self.answer()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_the_ledger_nothing_is_answered() {
+    let service = Service::new(policies(RULE), Arc::new(Broken::Fails));
+    assert_eq!(
+        revised(&service, STEPS, target("x", Some(BOTH))).await.unwrap_err().split(';').next(),
+        Some(r#"503 Train/n cluster "x": failed to write the ledger: disk full"#)
+    );
+    let service = Service::new(policies(RULE), Arc::new(Broken::Hangs));
+    let question = question(STEPS, Operation::ReviseObject(target("x", Some(BOTH))));
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(10);
+    let outcome = service.answer(&question, Some(deadline.into_std())).await;
+    assert_eq!(outcome.answer.unwrap_err().code(), Code::DeadlineExceeded);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_many_that_ask_at_once_all_get_the_same_host() {
+    for _ in 0..50 {
+        let service = Arc::new(Service::new(policies(RULE), Arc::new(MemoryLedger::default())));
+        // Every task sees another schedule, so that without the ledger they would disagree.
+        let names = ["a", "b", "c", "d"];
+        let tasks = (0..16).map(|task| {
+            let service = service.clone();
+            tokio::spawn(async move {
+                let schedule: Vec<(&str, i64)> =
+                    names.iter().enumerate().map(|(at, name)| (*name, i64::from(at == task % 4))).collect();
+                let mut hosts = Vec::new();
+                for name in names {
+                    if revised(&service, STEPS, target(name, Some(&schedule))).await.unwrap() == "[]" {
+                        hosts.push(name);
+                    }
+                }
+                hosts
+            })
+        });
+        let answers = futures_util::future::join_all(tasks).await;
+        let hosts: Vec<Vec<&str>> = answers.into_iter().map(Result::unwrap).collect();
+        assert!(hosts.iter().all(|seen| seen.len() == 1 && *seen == hosts[0]), "{hosts:?}");
+    }
+}
