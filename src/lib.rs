@@ -6,4 +6,6 @@
 pub mod certs;
 pub mod domain;
 pub mod json;
+pub mod server;
 pub mod state;
+pub mod telemetry;
