@@ -236,8 +236,9 @@ impl Bound {
         });
 
         tokio::select! {
+            biased;
             () = lifecycle.reached(Phase::Draining) => {}
-            // None of them ends by itself before that.
+            // None of them ends by itself, unless that was reached.
             _ = tasks.join_next() => return Err(ServeError::Task),
         }
         if lifecycle.phase() == Phase::Draining {
