@@ -3,11 +3,14 @@
 //! The binary `reviser` is a thin shell around this library. What is where, who may use whom and why is
 //! told in `ARCHITECTURE.md`; how to run it, in `README.md`.
 
+pub mod certs;
 pub mod domain;
 pub mod engine;
 pub mod json;
 pub mod patch;
 pub mod policy;
 pub mod protocol;
+pub mod server;
 pub mod service;
 pub mod state;
+pub mod telemetry;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Reads `10s`, `1m30s`, `1.5h`, `250ms`. `None` for anything else, negative durations included.
+/// Reads `10s`, `1m30s`, `1.5h`, `250ms`. `None` for anything else, and for what is negative or too long for Go.
 pub fn parse_duration(text: &str) -> Option<Duration> {
     let mut rest = text.strip_prefix('+').unwrap_or(text);
     if rest == "0" {
@@ -11,42 +11,47 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
     if rest.is_empty() {
         return None;
     }
-    let mut nanoseconds: u128 = 0;
+    let mut total: u64 = 0;
     while !rest.is_empty() {
-        let (number, after) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit() && c != '.')?);
-        let (unit, after) =
-            after.split_at(after.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(after.len()));
-        let scale: u128 = match unit {
-            "ns" => 1,
-            "us" | "µs" | "μs" => 1_000,
-            "ms" => 1_000_000,
-            "s" => 1_000_000_000,
-            "m" => 60_000_000_000,
-            "h" => 3_600_000_000_000,
-            _ => return None,
-        };
-        nanoseconds = nanoseconds.checked_add(scaled(number, scale)?)?;
-        rest = after;
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let (number, tail) = rest.split_at(end);
+        let unit_end = tail.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(tail.len());
+        let (unit, tail) = tail.split_at(unit_end);
+        rest = tail;
+        total = total.checked_add(nanoseconds(number, unit_length(unit)?)?)?;
     }
-    // Go keeps durations in 63 bits of nanoseconds, some 292 years.
-    let nanoseconds = u64::try_from(nanoseconds).ok().filter(|value| i64::try_from(*value).is_ok())?;
-    Some(Duration::from_nanos(nanoseconds))
+    i64::try_from(total).ok().map(|_fits| Duration::from_nanos(total))
 }
 
-/// `number`, a decimal without sign, times `scale`; parts of a nanosecond are dropped.
-fn scaled(number: &str, scale: u128) -> Option<u128> {
+/// A unit in nanoseconds.
+fn unit_length(unit: &str) -> Option<u64> {
+    Some(match unit {
+        "ns" => 1,
+        // U+00B5 is the micro sign, U+03BC the Greek letter.
+        "us" | "\u{b5}s" | "\u{3bc}s" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "m" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        _ => return None,
+    })
+}
+
+/// `number` times `unit`; digits with at most one point between, before or after them.
+fn nanoseconds(number: &str, unit: u64) -> Option<u64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    if whole.is_empty() && fraction.is_empty() || fraction.contains('.') {
+    if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
         return None;
     }
-    let whole = if whole.is_empty() { 0 } else { whole.parse::<u64>().ok()? };
-    let mut value = u128::from(whole) * scale;
-    let mut unit = scale;
-    for digit in fraction.bytes() {
-        unit /= 10;
-        value += u128::from(digit - b'0') * unit;
+    let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    // More digits than these are below a nanosecond for every unit.
+    let (mut part, mut scale) = (0_u128, 1_u128);
+    for digit in fraction.bytes().take(18) {
+        part = part * 10 + u128::from(digit - b'0');
+        scale *= 10;
     }
-    Some(value)
+    let part = u64::try_from(part * u128::from(unit) / scale).ok()?;
+    whole.checked_mul(unit)?.checked_add(part)
 }
 
 #[cfg(test)]

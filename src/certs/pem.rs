@@ -1,0 +1,138 @@
+//! Reading certificates and keys from PEM.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use rustls::{Error as TlsError, InconsistentKeys, crypto::ring, sign::CertifiedKey};
+use rustls_pki_types::{
+    CertificateDer, PrivateKeyDer,
+    pem::{self, PemObject},
+};
+
+use x509_parser::certificate::X509Certificate;
+
+use super::CertsError;
+
+/// PEM text, and the file that it is from: every complaint about it names that file.
+#[derive(Clone, Copy)]
+pub struct Pem<'a> {
+    /// Where it is from.
+    pub path: &'a Path,
+    /// The text.
+    pub bytes: &'a [u8],
+}
+
+impl fmt::Debug for Pem<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pem").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+/// The bytes of the file `path`. A file without any is an error.
+pub fn read_pem(path: &Path) -> Result<Vec<u8>, CertsError> {
+    let bytes = std::fs::read(path).map_err(|source| CertsError::Read { path: path.to_owned(), source })?;
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(CertsError::Empty { path: path.to_owned() });
+    }
+    Ok(bytes)
+}
+
+/// All certificates in `pem`, in their order, at least one.
+pub fn certificates(pem: Pem<'_>) -> Result<Vec<CertificateDer<'static>>, CertsError> {
+    let found = CertificateDer::pem_slice_iter(pem.bytes)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|source| CertsError::Pem { path: pem.path.to_owned(), source })?;
+    if found.is_empty() {
+        return Err(CertsError::NoCertificate { path: pem.path.to_owned() });
+    }
+    Ok(found)
+}
+
+fn private_key(pem: Pem<'_>) -> Result<PrivateKeyDer<'static>, CertsError> {
+    PrivateKeyDer::from_pem_slice(pem.bytes).map_err(|source| match source {
+        pem::Error::NoItemsFound => CertsError::NoKey { path: pem.path.to_owned() },
+        source => CertsError::Pem { path: pem.path.to_owned(), source },
+    })
+}
+
+/// A certificate chain, the server's own first, and the key that belongs to it.
+pub struct Pair {
+    pub(super) key: PrivateKeyDer<'static>,
+    certified: Arc<CertifiedKey>,
+    not_after: SystemTime,
+    path: PathBuf,
+}
+
+impl Pair {
+    /// Reads a chain and a key, and makes sure that they belong together.
+    pub fn from_pem(certificate: Pem<'_>, key: Pem<'_>) -> Result<Self, CertsError> {
+        let chain = certificates(certificate)?;
+        let der = private_key(key)?;
+        let certificate_error =
+            |source| CertsError::Certificate { path: certificate.path.to_owned(), source };
+        let not_after = not_after(&chain[0]).map_err(certificate_error)?;
+        let certified = CertifiedKey::from_der(chain, der.clone_key(), &ring::default_provider());
+        let certified = certified.map_err(|error| match error {
+            TlsError::InconsistentKeys(InconsistentKeys::KeyMismatch) => {
+                CertsError::Mismatch { certificate: certificate.path.to_owned(), key: key.path.to_owned() }
+            }
+            TlsError::InvalidCertificate(_) => certificate_error(error.into()),
+            error => CertsError::Key { path: key.path.to_owned(), source: error.into() },
+        })?;
+        Ok(Self { key: der, certified: Arc::new(certified), not_after, path: certificate.path.to_owned() })
+    }
+
+    /// Chain and key as rustls takes them.
+    pub fn certified_key(&self) -> &Arc<CertifiedKey> {
+        &self.certified
+    }
+
+    /// When the server's certificate stops being valid.
+    pub fn not_after(&self) -> SystemTime {
+        self.not_after
+    }
+
+    /// An error if the certificate is not valid any more at `now`.
+    pub fn check_not_expired(&self, now: SystemTime) -> Result<(), CertsError> {
+        match now.duration_since(self.not_after) {
+            Ok(since) if !since.is_zero() => {
+                Err(CertsError::Expired { path: self.path.clone(), seconds: since.as_secs() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The server's own certificate.
+    pub fn leaf(&self) -> &CertificateDer<'static> {
+        &self.certified.cert[0]
+    }
+}
+
+impl fmt::Debug for Pair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pair")
+            .field("path", &self.path)
+            .field("not_after", &self.not_after)
+            .finish_non_exhaustive()
+    }
+}
+
+type Boxed = Box<dyn std::error::Error + Send + Sync>;
+
+/// Lets `read` look at the parsed certificate.
+pub(super) fn with_parsed<T>(
+    certificate: &CertificateDer<'_>,
+    read: impl FnOnce(&X509Certificate<'_>) -> T,
+) -> Result<T, Boxed> {
+    let (_rest, parsed) = x509_parser::parse_x509_certificate(certificate)?;
+    Ok(read(&parsed))
+}
+
+fn not_after(certificate: &CertificateDer<'_>) -> Result<SystemTime, Boxed> {
+    let seconds = with_parsed(certificate, |parsed| parsed.validity().not_after.timestamp())?;
+    Ok(UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
+}

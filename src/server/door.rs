@@ -1,0 +1,161 @@
+//! The seam between the server and what it serves.
+
+use std::{fmt, panic::AssertUnwindSafe, sync::Arc, time::Instant};
+
+use bytes::Bytes;
+use futures_util::{FutureExt as _, future::BoxFuture};
+use http::StatusCode;
+
+use crate::protocol::status;
+
+/// A request that has passed the server's own checks: a `POST` of JSON within the limits.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The whole body.
+    pub body: Bytes,
+    /// When the caller stops waiting, if it says so: `?timeout=` from the arrival of the request.
+    pub deadline: Option<Instant>,
+    /// What stood in the path in the place of `{...}`.
+    pub target: Option<Box<str>>,
+}
+
+/// What a door answers.
+#[derive(Clone, Debug)]
+pub struct DoorReply {
+    /// The HTTP status.
+    pub status: StatusCode,
+    /// The body, JSON.
+    pub body: Bytes,
+    /// What was asked for; a label in metrics, so one of a closed set.
+    pub operation: &'static str,
+    /// What came of it; a label in metrics, so one of a closed set.
+    pub outcome: &'static str,
+}
+
+impl DoorReply {
+    /// The operation of requests that can't be read far enough to know.
+    pub const UNKNOWN_OPERATION: &str = "unknown";
+
+    /// A refusal on the level of HTTP, with a `metav1.Status` body; `reason` is also the outcome.
+    pub fn refusal(code: StatusCode, reason: &'static str, message: &str) -> Self {
+        Self {
+            status: code,
+            body: status::body(code.as_u16(), reason, message).into(),
+            operation: Self::UNKNOWN_OPERATION,
+            outcome: reason,
+        }
+    }
+}
+
+/// Something that answers requests on one path.
+pub trait Door: Send + Sync + 'static {
+    /// Answers `call`. If this panics, the caller gets a 500 and the server goes on; if the caller goes away,
+    /// the future is dropped where it waits.
+    fn handle(&self, call: Call) -> impl Future<Output = DoorReply> + Send;
+}
+
+/// The doors of a server, each at its path.
+#[derive(Debug, Default)]
+pub struct Doors {
+    mounts: Vec<Mount>,
+}
+
+impl Doors {
+    /// The same doors, and `door` for `POST path`. `name` is its label in metrics and logs.
+    ///
+    /// `path` is literal, except that a whole last segment in braces, as in `/mutate/{target}`, stands for
+    /// any one segment, which the door gets as [`Call::target`].
+    #[must_use]
+    pub fn with(mut self, path: &str, name: &'static str, door: impl Door) -> Self {
+        let (prefix, takes_target) = match path.rsplit_once('/') {
+            Some((parent, last)) if last.starts_with('{') && last.ends_with('}') => {
+                (format!("{parent}/"), true)
+            }
+            _ => (path.to_owned(), false),
+        };
+        self.mounts.push(Mount { prefix, takes_target, name, door: Arc::new(door) });
+        self
+    }
+
+    /// The door at `path`, and the segment that stands for the one in braces.
+    pub(super) fn find<'p>(&self, path: &'p str) -> Option<(&Mount, Option<&'p str>)> {
+        self.mounts.iter().find_map(|mount| {
+            let rest = path.strip_prefix(mount.prefix.as_str())?;
+            if mount.takes_target {
+                // Names of objects need no percent-encoding, and must not be told apart by it.
+                let is_name = !rest.is_empty() && !rest.contains(['/', '%']);
+                is_name.then_some((mount, Some(rest)))
+            } else {
+                rest.is_empty().then_some((mount, None))
+            }
+        })
+    }
+}
+
+/// A door at its path.
+pub(super) struct Mount {
+    prefix: String,
+    takes_target: bool,
+    pub(super) name: &'static str,
+    door: Arc<dyn ErasedDoor>,
+}
+
+impl Mount {
+    /// Lets the door answer. `None` if it panicked.
+    pub(super) async fn handle(&self, call: Call) -> Option<DoorReply> {
+        // A door is shared, so whatever it shares must stay sound when a thread panics: locks do.
+        AssertUnwindSafe(self.door.handle_boxed(call)).catch_unwind().await.ok()
+    }
+}
+
+impl fmt::Debug for Mount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mount")
+            .field("prefix", &self.prefix)
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A [`Door`] of any type.
+trait ErasedDoor: Send + Sync {
+    fn handle_boxed(&self, call: Call) -> BoxFuture<'_, DoorReply>;
+}
+
+impl<D: Door> ErasedDoor for D {
+    fn handle_boxed(&self, call: Call) -> BoxFuture<'_, DoorReply> {
+        // In a block of its own, so that a panic before the first await is one of the future.
+        Box::pin(async move { self.handle(call).await })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Nothing;
+
+    impl Door for Nothing {
+        async fn handle(&self, _call: Call) -> DoorReply {
+            DoorReply { status: StatusCode::OK, body: Bytes::new(), operation: "none", outcome: "ok" }
+        }
+    }
+
+    #[test]
+    fn a_path_is_found_whole_or_not_at_all() {
+        let doors = Doors::default().with("/interpret", "interpreter", Nothing).with(
+            "/mutate/podchaperons/{target}",
+            "podchaperons",
+            Nothing,
+        );
+        let find = |path| doors.find(path).map(|(mount, target)| (mount.name, target));
+        assert_eq!(find("/interpret"), Some(("interpreter", None)));
+        assert_eq!(find("/mutate/podchaperons/eu"), Some(("podchaperons", Some("eu"))));
+        for path in ["/", "/interpret/", "/interpret2", "/interpre", "/mutate/podchaperons/"] {
+            assert_eq!(find(path), None, "{path}");
+        }
+        for path in ["/mutate/podchaperons", "/mutate/podchaperons/a/b", "/mutate/podchaperons/a%2Fb"] {
+            assert_eq!(find(path), None, "{path}");
+        }
+    }
+}

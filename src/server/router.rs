@@ -1,0 +1,263 @@
+//! What is served where, and how a request gets to its door.
+//!
+//! One function from request to answer. A handful of paths needs no routing library, whose layers cost more
+//! than all that is done here.
+
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version, header, request::Parts};
+use hyper::body::Incoming;
+use hyper_util::{rt::TokioExecutor, server::conn::auto};
+use prometheus_client::{encoding::text, registry::Registry};
+use tracing::{debug, error};
+
+use super::{
+    Call, DoorReply, Doors, Lifecycle, Limits, Metrics,
+    body::{self, BodyError},
+    door::Mount,
+    health::Health,
+    reply::{self, Body},
+    timeout,
+};
+
+/// The type of what Prometheus is given.
+const OPEN_METRICS: HeaderValue =
+    HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+
+/// Of a body that is refused, this many times the limit is taken in for the client to see the answer.
+const DISCARD_FACTOR: usize = 4;
+
+/// The largest head of an HTTP/2 request.
+const MAX_HEADER_LIST: u32 = 16 << 10;
+
+/// All that a port serves.
+pub(super) struct Site {
+    doors: Doors,
+    health: Arc<Health>,
+    /// What `/metrics` shows, if this port has that path.
+    registry: Option<Arc<Registry>>,
+    limits: Arc<Limits>,
+    metrics: Metrics,
+    lifecycle: Lifecycle,
+    http: auto::Builder<TokioExecutor>,
+}
+
+impl Site {
+    pub(super) fn new(
+        doors: Doors,
+        health: Arc<Health>,
+        registry: Option<Arc<Registry>>,
+        limits: Arc<Limits>,
+        metrics: Metrics,
+        lifecycle: Lifecycle,
+    ) -> Self {
+        let mut http = auto::Builder::new(TokioExecutor::new());
+        http.http2().max_header_list_size(MAX_HEADER_LIST);
+        Self { doors, health, registry, limits, metrics, lifecycle, http }
+    }
+
+    pub(super) fn http(&self) -> &auto::Builder<TokioExecutor> {
+        &self.http
+    }
+
+    pub(super) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    pub(super) fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    pub(super) fn lifecycle(&self) -> &Lifecycle {
+        &self.lifecycle
+    }
+
+    /// The answer to a request whose head was there at `arrival`.
+    pub(super) async fn answer(&self, request: Request<Incoming>, arrival: Instant) -> Response<Body> {
+        if let Some((mount, target)) = self.doors.find(request.uri().path()) {
+            let target = target.map(Box::from);
+            return self.answer_door(mount, target, request, arrival).await;
+        }
+        let (head, mut body) = request.into_parts();
+        let known = match head.uri.path() {
+            "/livez" => Some((reply::TEXT, StatusCode::OK, "ok".to_owned())),
+            "/readyz" => {
+                let verbose = head.uri.query().is_some_and(is_verbose);
+                let (status, text) = self.health.readiness(verbose);
+                Some((reply::TEXT, status, text))
+            }
+            "/metrics" => self.registry.as_deref().map(|registry| {
+                let mut text = String::new();
+                text::encode(&mut text, registry)
+                    .unwrap_or_else(|fmt::Error| unreachable!("a String takes it"));
+                (OPEN_METRICS, StatusCode::OK, text)
+            }),
+            _ => None,
+        };
+        let Some((content_type, status, text)) = known else {
+            let message = format!("there is nothing at {:?}", head.uri.path());
+            let refusal = Refusal::new(StatusCode::NOT_FOUND, "NotFound", message);
+            return self.refuse(&head, &mut body, refusal).await;
+        };
+        if !matches!(head.method, Method::GET | Method::HEAD) {
+            let refusal = Refusal::method(&head.method, "GET, HEAD");
+            return self.refuse(&head, &mut body, refusal).await;
+        }
+        reply::answer(status, content_type, text)
+    }
+
+    async fn answer_door(
+        &self,
+        mount: &Mount,
+        target: Option<Box<str>>,
+        request: Request<Incoming>,
+        arrival: Instant,
+    ) -> Response<Body> {
+        let mut measurement = self.metrics.measure(mount.name, arrival);
+        let deadline = request.uri().query().and_then(timeout::from_query);
+        let deadline = deadline.and_then(|timeout| arrival.checked_add(timeout));
+        let body = self.read_body(request, arrival).await;
+        let reply = match body {
+            Ok(body) => {
+                mount.handle(Call { body, deadline, target }).await.unwrap_or_else(|| after_panic(mount.name))
+            }
+            Err((reason, response)) => {
+                measurement.finish(DoorReply::UNKNOWN_OPERATION, reason);
+                return response;
+            }
+        };
+        let DoorReply { status, body, operation, outcome } = reply;
+        measurement.finish(operation, outcome);
+        debug!(door = mount.name, operation, outcome, status = status.as_u16(), "answered");
+        reply::answer(status, reply::JSON, body)
+    }
+
+    /// The body of a request that a door may get; otherwise the answer that says why it may not, and the
+    /// reason that the answer gives.
+    async fn read_body(
+        &self,
+        request: Request<Incoming>,
+        arrival: Instant,
+    ) -> Result<bytes::Bytes, (&'static str, Response<Body>)> {
+        let (head, mut body) = request.into_parts();
+        let refusal = if head.method != Method::POST {
+            Refusal::method(&head.method, "POST")
+        } else if !is_json(&head.headers) {
+            let message = "the body has to be JSON, and Content-Type application/json".to_owned();
+            Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message)
+        } else {
+            let deadline = arrival + self.limits.body_timeout;
+            match body::read(&mut body, self.limits.max_body_bytes, deadline).await {
+                Ok(body) => return Ok(body),
+                Err(error) => Refusal::body(&error, &self.limits),
+            }
+        };
+        let reason = refusal.reason;
+        Err((reason, self.refuse(&head, &mut body, refusal).await))
+    }
+
+    /// Makes the answer of `refusal`, once its client is in a position to read it.
+    async fn refuse(&self, head: &Parts, body: &mut Incoming, refusal: Refusal) -> Response<Body> {
+        let Refusal { status, reason, message, allow, closes } = refusal;
+        let limit = self.limits.max_body_bytes.saturating_mul(DISCARD_FACTOR);
+        let keeps = !closes && body::discard(&head.headers, body, limit).await;
+        let mut response = reply::refusal(status, reason, &message);
+        let headers = response.headers_mut();
+        if let Some(allow) = allow {
+            headers.insert(header::ALLOW, HeaderValue::from_static(allow));
+        }
+        // HTTP/2 has no such header: there, only the stream is given up.
+        if !keeps && head.version != Version::HTTP_2 {
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
+    }
+}
+
+impl fmt::Debug for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Site").field("doors", &self.doors).finish_non_exhaustive()
+    }
+}
+
+/// What the caller of a door that panicked gets.
+fn after_panic(door: &'static str) -> DoorReply {
+    error!(door, "a request made the server panic");
+    let status = StatusCode::INTERNAL_SERVER_ERROR;
+    let message = "failed to answer: a bug of the server, which its log tells more about";
+    DoorReply { outcome: "panic", ..DoorReply::refusal(status, "InternalError", message) }
+}
+
+/// Why a request does not get to where it wanted.
+struct Refusal {
+    status: StatusCode,
+    reason: &'static str,
+    message: String,
+    /// The methods that would do.
+    allow: Option<&'static str>,
+    /// Whether the rest of the body is not worth waiting for.
+    closes: bool,
+}
+
+impl Refusal {
+    fn new(status: StatusCode, reason: &'static str, message: String) -> Self {
+        Self { status, reason, message, allow: None, closes: false }
+    }
+
+    fn method(method: &Method, allow: &'static str) -> Self {
+        let message = format!("{method} is not possible here; {allow} is");
+        let status = StatusCode::METHOD_NOT_ALLOWED;
+        Self { allow: Some(allow), ..Self::new(status, "MethodNotAllowed", message) }
+    }
+
+    fn body(error: &BodyError, limits: &Limits) -> Self {
+        match error {
+            BodyError::TooLarge => Self::new(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "RequestEntityTooLarge",
+                format!("the body is longer than {} bytes", limits.max_body_bytes),
+            ),
+            BodyError::TimedOut => Self {
+                closes: true,
+                ..Self::new(
+                    StatusCode::REQUEST_TIMEOUT,
+                    "Timeout",
+                    format!("the body was not there within {}", Seconds(limits.body_timeout)),
+                )
+            },
+            BodyError::Broken(error) => Self {
+                closes: true,
+                ..Self::new(
+                    StatusCode::BAD_REQUEST,
+                    "BadRequest",
+                    format!("failed to read the body: {error}"),
+                )
+            },
+        }
+    }
+}
+
+/// A duration in words.
+struct Seconds(Duration);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} seconds", self.0.as_secs_f64())
+    }
+}
+
+/// Whether the body is said to be JSON. Parameters, such as a charset, say nothing that matters here.
+fn is_json(headers: &HeaderMap) -> bool {
+    headers.get(header::CONTENT_TYPE).is_some_and(|value| {
+        let kind = value.as_bytes().split(|byte| *byte == b';').next().unwrap_or_default();
+        kind.trim_ascii().eq_ignore_ascii_case(b"application/json")
+    })
+}
+
+fn is_verbose(query: &str) -> bool {
+    query.split('&').any(|pair| pair == "verbose" || pair.starts_with("verbose="))
+}

@@ -1,0 +1,132 @@
+//! How a server ends: in phases, so that no caller loses an answer.
+
+use std::{io, sync::Arc};
+
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::watch,
+};
+use tracing::info;
+
+use super::Check;
+
+/// Where a server is in its life. Phases only ever go forward.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// As it should be.
+    Serving,
+    /// Not ready any more, but new connections and requests are served as before, while callers are asked to
+    /// come back on another connection: `Connection: close` in HTTP/1.1, GOAWAY in HTTP/2. When this is over,
+    /// no connection is left that a caller could use just when it is closed.
+    Draining,
+    /// No new connections. Requests that are there finish.
+    Stopping,
+    /// Over.
+    Ended,
+}
+
+/// The phase of a server, which everybody who holds a copy can see, and push forward.
+#[derive(Clone, Debug)]
+pub struct Lifecycle {
+    phase: Arc<watch::Sender<Phase>>,
+}
+
+impl Default for Lifecycle {
+    fn default() -> Self {
+        Self { phase: Arc::new(watch::Sender::new(Phase::Serving)) }
+    }
+}
+
+impl Lifecycle {
+    /// Stops being ready, serves on for a while, then [finishes](Self::finish).
+    pub fn drain(&self) {
+        self.advance(Phase::Draining);
+    }
+
+    /// Stops accepting connections, and lets requests finish.
+    pub fn finish(&self) {
+        self.advance(Phase::Stopping);
+    }
+
+    /// Ends at once.
+    pub fn abort(&self) {
+        self.advance(Phase::Ended);
+    }
+
+    /// Where the server is.
+    pub fn phase(&self) -> Phase {
+        *self.phase.borrow()
+    }
+
+    /// Waits until the server is in `phase`, or past it.
+    pub async fn reached(&self, phase: Phase) {
+        let mut phases = self.subscribe();
+        // Cannot fail: the sender lives in `self`.
+        let _ = phases.wait_for(|current| *current >= phase).await;
+    }
+
+    /// Pushes the phase forward at SIGTERM and SIGINT, from now on.
+    ///
+    /// The first SIGTERM drains. The first SIGINT, which is a person at a terminal, does not wait for anybody
+    /// to notice, but finishes. Any second one of them ends at once. The future is to be spawned.
+    pub fn follow_signals(&self) -> io::Result<impl Future<Output = ()> + Send + 'static> {
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let lifecycle = self.clone();
+        Ok(async move {
+            let mut asked = false;
+            loop {
+                // Neither loses a signal when it is dropped: they are kept until the next `recv`.
+                let name = tokio::select! {
+                    Some(()) = terminate.recv() => "SIGTERM",
+                    Some(()) = interrupt.recv() => "SIGINT",
+                    else => return,
+                };
+                info!(signal = name, "asked to end");
+                match (asked, name) {
+                    (true, _) => lifecycle.abort(),
+                    (false, "SIGTERM") => lifecycle.drain(),
+                    (false, _) => lifecycle.finish(),
+                }
+                asked = true;
+            }
+        })
+    }
+
+    pub(super) fn subscribe(&self) -> watch::Receiver<Phase> {
+        self.phase.subscribe()
+    }
+
+    /// The check that makes the server not ready as soon as it is to end.
+    pub(super) fn check(&self) -> Check {
+        let lifecycle = self.clone();
+        Check::new("draining", move || match lifecycle.phase() {
+            Phase::Serving => Ok(()),
+            _ => Err("the server is about to end".to_owned()),
+        })
+    }
+
+    fn advance(&self, to: Phase) {
+        self.phase.send_if_modified(|phase| {
+            let forward = to > *phase;
+            if forward {
+                *phase = to;
+            }
+            forward
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_never_go_back() {
+        let lifecycle = Lifecycle::default();
+        lifecycle.finish();
+        lifecycle.drain();
+        assert_eq!(lifecycle.phase(), Phase::Stopping);
+        assert!(super::super::Health::new(vec![lifecycle.check()]).readiness(false).1.contains("draining"));
+    }
+}

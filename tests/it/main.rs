@@ -1,0 +1,15 @@
+//! The server as its callers see it: over real connections, with certificates issued for the test.
+
+#![expect(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "clippy lets tests do so, but does not take the helpers of a test for one"
+)]
+
+mod health;
+mod http;
+mod limits;
+mod reload;
+mod shutdown;
+mod support;
+mod tls;
