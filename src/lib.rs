@@ -6,3 +6,4 @@
 pub mod domain;
 pub mod json;
 pub mod state;
+pub mod yaml;
