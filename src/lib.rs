@@ -4,6 +4,7 @@
 //! told in `ARCHITECTURE.md`; how to run it, in `README.md`.
 
 pub mod certs;
+pub mod documents;
 pub mod domain;
 pub mod engine;
 pub mod json;
@@ -14,3 +15,4 @@ pub mod server;
 pub mod service;
 pub mod state;
 pub mod telemetry;
+pub mod yaml;

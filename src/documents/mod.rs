@@ -1,0 +1,18 @@
+//! The documents in the files that a user names: policies, state, objects.
+//!
+//! [`read`] takes files and directories and gathers everything that is wrong with any of them; what could be read is
+//! there all the same, so that one look finds all faults. [`read_one`] is for the places that want a single document,
+//! and knows `-`.
+//!
+//! A directory is read flat: `*.yaml`, `*.yml` and `*.json`, links followed, names with a leading dot skipped (a
+//! mounted `ConfigMap` holds `..data`). A file that is named itself is read whatever it is called. Files come in the
+//! order of their paths, whatever the order of the arguments, and each is read once.
+//!
+//! This is an edge of the crate: it reads files and the standard input, when it is called and at no other time. What
+//! the documents mean, and whether they may be what they are, is for others to say.
+
+mod problem;
+mod read;
+
+pub use problem::{Cause, Problem};
+pub use read::{File, MAX_FILE_BYTES, Reading, STDIN, read, read_one};

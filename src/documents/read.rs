@@ -1,0 +1,257 @@
+//! Files to documents.
+
+use std::collections::{BTreeSet, HashSet};
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::yaml::{self, Document};
+
+use super::{Cause, Problem};
+
+/// The size of the largest file that is read.
+pub const MAX_FILE_BYTES: u64 = 8 << 20;
+
+/// What stands for the standard input, where one document is wanted.
+pub const STDIN: &str = "-";
+
+/// One file and what is in it.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// Its path, as the user named it or as it was found in a directory.
+    pub path: PathBuf,
+    /// Its documents, in their order; none if the file holds only comments.
+    pub documents: Vec<Document>,
+}
+
+/// What came of reading files: all that could be read, and all that is wrong with the others.
+#[derive(Debug, Default)]
+pub struct Reading {
+    /// The files that could be read, by path.
+    pub files: Vec<File>,
+    /// What is wrong with the others, by path.
+    pub problems: Vec<Problem>,
+}
+
+impl Reading {
+    /// The files, if there is nothing wrong with any.
+    pub fn into_result(self) -> Result<Vec<File>, Vec<Problem>> {
+        if self.problems.is_empty() { Ok(self.files) } else { Err(self.problems) }
+    }
+}
+
+/// Reads the files, and those in the directories, that `paths` name.
+pub fn read(paths: &[PathBuf]) -> Reading {
+    let mut reading = Reading::default();
+    // By path, and each file once, however many ways lead to it.
+    let mut files = BTreeSet::new();
+    let mut named = HashSet::new();
+    for path in paths.iter().filter(|path| named.insert(*path)) {
+        match list(path) {
+            Ok(found) => files.extend(found),
+            Err(cause) => reading.problems.push(Problem { path: path.clone(), cause }),
+        }
+    }
+    let mut seen = HashSet::new();
+    for path in files {
+        // What has no canonical path is not there, which reading it tells.
+        if fs::canonicalize(&path).is_ok_and(|canonical| !seen.insert(canonical)) {
+            continue;
+        }
+        match read_file(&path) {
+            Ok(documents) => reading.files.push(File { path, documents }),
+            Err(cause) => reading.problems.push(Problem { path, cause }),
+        }
+    }
+    reading.problems.sort_by(|a, b| a.path.cmp(&b.path));
+    reading
+}
+
+/// Reads the one document that `path` holds, [`STDIN`] being the standard input.
+pub fn read_one(path: &Path) -> Result<Document, Problem> {
+    let documents = if path == Path::new(STDIN) { read_from(io::stdin().lock()) } else { read_file(path) };
+    documents.and_then(only).map_err(|cause| Problem { path: path.to_owned(), cause })
+}
+
+fn only(mut documents: Vec<Document>) -> Result<Document, Cause> {
+    let found = documents.len();
+    match documents.pop() {
+        Some(document) if found == 1 => Ok(document),
+        _ => Err(Cause::Count { found }),
+    }
+}
+
+/// The files that `path` stands for: itself, or those in it.
+fn list(path: &Path) -> Result<Vec<PathBuf>, Cause> {
+    if !fs::metadata(path)?.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut files = Vec::new();
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let hidden = name.as_encoded_bytes().starts_with(b".");
+        let wanted = matches!(
+            Path::new(&name).extension().and_then(|extension| extension.to_str()),
+            Some("yaml" | "yml" | "json")
+        );
+        // A link that leads nowhere is kept: reading it says so. A directory or a pipe of such a name is passed over.
+        let is_file = fs::metadata(entry.path()).map_or(true, |metadata| metadata.is_file());
+        if wanted && !hidden && is_file {
+            files.push(path.join(name));
+        }
+    }
+    if files.is_empty() { Err(Cause::EmptyDirectory) } else { Ok(files) }
+}
+
+fn read_file(path: &Path) -> Result<Vec<Document>, Cause> {
+    let file = fs::File::open(path)?;
+    if file.metadata()?.is_dir() {
+        return Err(Cause::Directory);
+    }
+    read_from(file)
+}
+
+fn read_from(input: impl Read) -> Result<Vec<Document>, Cause> {
+    let mut bytes = Vec::new();
+    input.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(Cause::TooLarge);
+    }
+    let text = std::str::from_utf8(&bytes).map_err(|error| {
+        let line = bytes[..error.valid_up_to()].split(|&byte| byte == b'\n').count();
+        Cause::Encoding { line }
+    })?;
+    Ok(yaml::documents(text)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn directory(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+        let directory = tempfile::tempdir().unwrap();
+        for (name, content) in files {
+            let path = directory.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+        directory
+    }
+
+    fn names(reading: &Reading, below: &Path) -> Vec<String> {
+        let name = |file: &File| file.path.strip_prefix(below).unwrap().display().to_string();
+        reading.files.iter().map(name).collect()
+    }
+
+    fn problems(reading: &Reading, below: &Path) -> Vec<String> {
+        let name = |path: &Path| path.strip_prefix(below).unwrap().display().to_string();
+        reading.problems.iter().map(|it| format!("{}: {}", name(it.path()), it.cause())).collect()
+    }
+
+    #[test]
+    fn a_directory_is_read_flat_and_in_order() {
+        let directory = directory(&[
+            ("b.yml", b"a: 1\n---\nb: 2\n"),
+            ("a.yaml", b"# nothing\n"),
+            ("c.json", b"{\"a\": 1.0}"),
+            ("notes.txt", b"a: b: c"),
+            ("README", b"a: b: c"),
+            (".hidden.yaml", b"a: b: c"),
+            ("sub/d.yaml", b"a: b: c"),
+            ("sub.yaml/d.yaml", b"a: b: c"),
+        ]);
+        let reading = read(&[directory.path().to_owned()]);
+        assert_eq!(problems(&reading, directory.path()), [""; 0]);
+        assert_eq!(names(&reading, directory.path()), ["a.yaml", "b.yml", "c.json"]);
+        let counts: Vec<_> = reading.files.iter().map(|file| file.documents.len()).collect();
+        assert_eq!(counts, [0, 2, 1]);
+        assert_eq!(reading.files[2].documents[0].value.to_string(), r#"{"a":1.0}"#);
+    }
+
+    #[test]
+    fn a_mounted_config_map_is_read_through_its_links() {
+        let directory = directory(&[("..2026_01/a.yaml", b"a: 1\n"), ("..2026_01/b.yaml", b"a: 2\n")]);
+        symlink("..2026_01", directory.path().join("..data")).unwrap();
+        for name in ["a.yaml", "b.yaml"] {
+            symlink(Path::new("..data").join(name), directory.path().join(name)).unwrap();
+        }
+        let reading = read(&[directory.path().to_owned()]);
+        assert_eq!(names(&reading, directory.path()), ["a.yaml", "b.yaml"]);
+        assert!(reading.problems.is_empty(), "{:?}", reading.problems);
+    }
+
+    #[test]
+    fn a_file_is_read_once_however_often_it_is_named() {
+        let directory = directory(&[("a.yaml", b"a: 1\n"), ("policy.txt", b"a: 2\n")]);
+        symlink("a.yaml", directory.path().join("link.yaml")).unwrap();
+        let at = |name: &str| directory.path().join(name);
+        let paths =
+            [at("policy.txt"), at("link.yaml"), directory.path().to_owned(), at("a.yaml"), at("policy.txt")];
+        let reading = read(&paths);
+        assert_eq!(names(&reading, directory.path()), ["a.yaml", "policy.txt"]);
+    }
+
+    #[test]
+    fn every_problem_is_told_and_the_rest_is_read() {
+        let directory = directory(&[
+            ("bad.yaml", b"a: 1\nb:\n  c: 1\n  c: 2\n"),
+            ("good.yaml", b"a: 1\n"),
+            ("latin1.yaml", b"a: 1\nb: \xe9\n"),
+            ("empty/notes.txt", b""),
+        ]);
+        symlink("nowhere", directory.path().join("dangling.yaml")).unwrap();
+        let at = |name: &str| directory.path().join(name);
+        let reading = read(&[
+            at("missing.yaml"),
+            at("empty"),
+            directory.path().to_owned(),
+            at("empty"),
+            at("missing.yaml"),
+        ]);
+        assert_eq!(names(&reading, directory.path()), ["good.yaml"]);
+        assert_eq!(
+            problems(&reading, directory.path()),
+            [
+                "bad.yaml: line 4, column 3: the key \"c\" is there twice, the first time on line 3",
+                "dangling.yaml: No such file or directory (os error 2)",
+                "empty: no *.yaml, *.yml or *.json file in this directory",
+                "latin1.yaml: not UTF-8 on line 2",
+                "missing.yaml: No such file or directory (os error 2)",
+            ]
+        );
+        assert!(reading.problems[4].to_string().starts_with("failed to read /"));
+        assert_eq!(reading.into_result().unwrap_err().len(), 5);
+    }
+
+    #[test]
+    fn the_size_of_a_file_is_bounded() {
+        let largest = usize::try_from(MAX_FILE_BYTES).unwrap();
+        let mut text = b"a: 1\n#".to_vec();
+        text.resize(largest, b'x');
+        let directory = directory(&[("a.yaml", &text), ("b.yaml", &[&text[..], b"x"].concat())]);
+        let reading = read(&[directory.path().to_owned()]);
+        assert_eq!(names(&reading, directory.path()), ["a.yaml"]);
+        assert_eq!(problems(&reading, directory.path()), ["b.yaml: larger than the 8 MiB that are read"]);
+    }
+
+    #[test]
+    fn one_document_is_exactly_one() {
+        let directory = directory(&[
+            ("none.yaml", b"# nothing\n"),
+            ("one.yaml", b"---\na: 1\n---\n"),
+            ("two.yaml", b"a: 1\n---\nb: 2\n"),
+        ]);
+        let one = |name: &str| read_one(&directory.path().join(name));
+        let cause = |name: &str| one(name).unwrap_err().cause().to_string();
+        assert_eq!(one("one.yaml").unwrap().value.to_string(), r#"{"a":1}"#);
+        assert_eq!(cause("none.yaml"), "0 documents, and exactly one is wanted");
+        assert_eq!(cause("two.yaml"), "2 documents, and exactly one is wanted");
+        assert_eq!(cause(""), "a directory, and one file is wanted");
+        assert_eq!(cause("missing"), "No such file or directory (os error 2)");
+        assert_eq!(only(read_from(&b"{\"a\": 1}\n"[..]).unwrap()).unwrap().value.to_string(), r#"{"a":1}"#);
+    }
+}

@@ -1,0 +1,95 @@
+//! The reader: which grammar a text is read with, and the events of YAML's.
+
+use saphyr_parser::{Parser, ScanError};
+
+use crate::json::{ParseError, Raw, Value};
+
+use super::build::Builder;
+use super::lines::{self, Lines};
+use super::source::Source;
+use super::{Position, Problem, YamlError};
+
+/// One document of a text.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// Which document of the text this is, from 0; those that are empty do not count.
+    pub index: usize,
+    /// The line on which its value begins.
+    pub line: usize,
+    /// What it says; never `null`.
+    pub value: Value<'static>,
+    /// Where in the text it says what.
+    pub lines: Lines,
+}
+
+/// Reads all documents of `text` that are not empty. The first problem, wherever it is, refuses the whole text.
+pub fn documents(text: &str) -> Result<Vec<Document>, YamlError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if !text.trim_start().starts_with(['{', '[']) {
+        return yaml(text);
+    }
+    match json(text) {
+        Ok(document) => Ok(vec![document]),
+        Err(error) if !matches!(error.problem, Problem::Json(ParseError::Syntax { .. })) => Err(error),
+        // Neither is certain to be what was meant; whoever understood more of the text has the better complaint.
+        Err(error) => yaml(text).map_err(|other| if other.position > error.position { other } else { error }),
+    }
+}
+
+fn json(text: &str) -> Result<Document, YamlError> {
+    let start = text.len() - text.trim_start().len();
+    let value = Raw::parse(text.as_bytes()).and_then(|raw| raw.to_value()).map_err(|error| {
+        let offset = match error {
+            ParseError::Syntax { offset, .. }
+            | ParseError::Encoding { offset }
+            | ParseError::Duplicate { offset, .. } => offset,
+            ParseError::TooDeep { .. } => start,
+        };
+        YamlError { position: Position::of_byte(text, offset), problem: Problem::Json(error) }
+    })?;
+    let value = value.into_owned();
+    let place = lines::of_json(text);
+    Ok(Document { index: 0, line: place.position().line, lines: Lines::new(value.clone(), place), value })
+}
+
+fn yaml(text: &str) -> Result<Vec<Document>, YamlError> {
+    if let Some((offset, character)) = text.char_indices().find(|&(_, c)| !is_allowed(c)) {
+        let position = Position::of_byte(text, offset);
+        return Err(YamlError { position, problem: Problem::Character(character) });
+    }
+    let mut source = Source::new(text);
+    loop {
+        match events(&source) {
+            Ok(documents) => return Ok(documents),
+            Err(Stop::Problem(error)) => return Err(error),
+            Err(Stop::Grammar(error)) if source.indent(&error) => {}
+            Err(Stop::Grammar(error)) => return Err(source.syntax_error(&error)),
+        }
+    }
+}
+
+/// Why the events ended too early.
+enum Stop {
+    Grammar(ScanError),
+    Problem(YamlError),
+}
+
+fn events(source: &Source<'_>) -> Result<Vec<Document>, Stop> {
+    let mut builder = Builder::default();
+    for event in Parser::new_from_str(&source.text) {
+        let (mut event, span) = event.map_err(Stop::Grammar)?;
+        source.mend_end(&mut event, &span);
+        builder.event(event, source.position(&span.start)).map_err(Stop::Problem)?;
+    }
+    Ok(builder.finish())
+}
+
+/// The characters that YAML allows in a text, but for those that end a line in YAML 1.1 and do not in 1.2, and for
+/// the byte order mark, which some readers take for text and some do not.
+fn is_allowed(c: char) -> bool {
+    match c {
+        '\t' | '\n' | '\r' => true,
+        '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => false,
+        _ => !c.is_control(),
+    }
+}
