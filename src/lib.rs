@@ -3,9 +3,12 @@
 //! The binary `reviser` is a thin shell around this library. What is where, who may use whom and why is
 //! told in `ARCHITECTURE.md`; how to run it, in `README.md`.
 
+pub mod app;
 pub mod certs;
+pub mod cli;
 pub mod documents;
 pub mod domain;
+pub mod doors;
 pub mod engine;
 pub mod json;
 pub mod patch;

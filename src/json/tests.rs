@@ -34,6 +34,16 @@ fn text_that_is_already_compact_comes_back_byte_for_byte() {
 }
 
 #[test]
+fn pretty_text_has_a_line_for_each_member_and_item() {
+    let mut text = String::new();
+    parse(r#"{"a":[1,{"b":null},[],{}],"c":"x"}"#).unwrap().write_pretty_to(&mut text);
+    assert_eq!(
+        text,
+        "{\n  \"a\": [\n    1,\n    {\n      \"b\": null\n    },\n    [],\n    {}\n  ],\n  \"c\": \"x\"\n}"
+    );
+}
+
+#[test]
 fn escapes_mean_what_rfc_8259_says() {
     let value = parse(r#""\u0041\/\b\f\n\r\t\"\\\ud83d\ude00""#).unwrap();
     assert_eq!(value.as_str(), Some("A/\u{8}\u{c}\n\r\t\"\\😀"));

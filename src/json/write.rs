@@ -28,6 +28,43 @@ impl Value<'_> {
     }
 }
 
+impl Value<'_> {
+    /// Appends the text with a line for each member and item, for people: two spaces a level.
+    pub fn write_pretty_to(&self, out: &mut String) {
+        self.write_indented(0, out);
+    }
+
+    fn write_indented(&self, level: usize, out: &mut String) {
+        let line = |level: usize, first: bool, out: &mut String| {
+            out.push_str(if first { "\n" } else { ",\n" });
+            out.extend(std::iter::repeat_n("  ", level));
+        };
+        match self {
+            Self::Array(items) if !items.is_empty() => {
+                out.push('[');
+                for (position, item) in items.iter().enumerate() {
+                    line(level + 1, position == 0, out);
+                    item.write_indented(level + 1, out);
+                }
+                line(level, true, out);
+                out.push(']');
+            }
+            Self::Object(object) if !object.is_empty() => {
+                out.push('{');
+                for (position, (name, value)) in object.iter().enumerate() {
+                    line(level + 1, position == 0, out);
+                    write_string(name, out);
+                    out.push_str(": ");
+                    value.write_indented(level + 1, out);
+                }
+                line(level, true, out);
+                out.push('}');
+            }
+            flat => flat.write_to(out),
+        }
+    }
+}
+
 impl Object<'_> {
     /// Appends the compact text to `out`.
     pub fn write_to(&self, out: &mut String) {

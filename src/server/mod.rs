@@ -215,7 +215,7 @@ impl Bound {
         let Self { secure, admin, secure_site, admin_site, tls, lifecycle, options } = self;
         let capacity = options.limits.max_connections.clamp(1, Semaphore::MAX_PERMITS);
         let permits = Arc::new(Semaphore::new(capacity));
-        info!(address = %secure.1, admin_address = %admin.1, "serving");
+        info!(secure_address = %secure.1, admin_address = %admin.1, "serving");
 
         let mut tasks = JoinSet::new();
         tasks.spawn(Arc::clone(&tls).watch());

@@ -1,0 +1,144 @@
+//! A server from its configuration to its end.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use prometheus_client::registry::Registry;
+
+use super::policies::Loaded;
+use crate::certs::{self, CertsError, Pair, Pem, SubjectNames};
+use crate::doors::Interpreter;
+use crate::server::{self, CertificateSource, Doors, Lifecycle, Metrics, Options, Parts, Server, TlsOptions};
+use crate::service::Service;
+use crate::state::Ledger;
+use crate::state::file::{FileLedger, OpenError};
+use crate::state::memory::MemoryLedger;
+
+/// Where allocations are remembered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LedgerChoice {
+    /// In memory: gone with the process.
+    Memory,
+    /// In a file.
+    File(PathBuf),
+}
+
+impl FromStr for LedgerChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            None if text == "memory" => Ok(Self::Memory),
+            Some(("file", path)) if !path.is_empty() => Ok(Self::File(path.into())),
+            _ => Err("it is `memory` or `file:PATH`".to_owned()),
+        }
+    }
+}
+
+/// What to serve, and how.
+#[derive(Clone, Debug)]
+pub struct ServeConfig {
+    /// Where to serve HTTPS.
+    pub secure_address: SocketAddr,
+    /// Where to serve probes and metrics.
+    pub admin_address: SocketAddr,
+    /// The directory of `tls.crt` and `tls.key`; without it a pair is made.
+    pub certificate_directory: Option<PathBuf>,
+    /// Whose certificates clients have to show; without it, none.
+    pub client_ca_file: Option<PathBuf>,
+    /// The policies.
+    pub loaded: Loaded,
+    /// Where allocations are remembered; `None` if nobody said.
+    pub ledger: Option<LedgerChoice>,
+    /// The longest request body.
+    pub max_body_bytes: usize,
+    /// How long to serve on, not ready, after SIGTERM.
+    pub drain: Duration,
+}
+
+/// Why a server did not start, or did not end as it should.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The ledger can't be used.
+    #[error("failed to open the ledger")]
+    Ledger(#[source] OpenError),
+    /// No certificate could be made.
+    #[error("failed to make a self-signed certificate")]
+    Certificate(#[source] CertsError),
+    /// The server.
+    #[error("failed to serve")]
+    Server(#[source] server::ServeError),
+    /// Signals can't be received.
+    #[error("failed to listen for signals")]
+    Signals(#[source] std::io::Error),
+}
+
+/// Serves until the process is told to end.
+pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
+    let service = Arc::new(Service::new(policies(config.loaded), open(config.ledger)?));
+    let certificate = if let Some(directory) = config.certificate_directory {
+        CertificateSource::Directory(directory)
+    } else {
+        tracing::warn!(
+            "no --cert-dir: serving a self-signed certificate made just now; `reviser certs` makes a pair for real use"
+        );
+        CertificateSource::Fixed(Arc::new(self_signed().map_err(ServeError::Certificate)?))
+    };
+    let mut tls = TlsOptions::new(certificate);
+    tls.client_ca_file = config.client_ca_file;
+    let mut options = Options::new(config.secure_address, config.admin_address, tls);
+    options.limits.max_body_bytes = config.max_body_bytes;
+    options.drain = config.drain;
+
+    let mut registry = Registry::default();
+    let metrics = Metrics::register(&mut registry);
+    let lifecycle = Lifecycle::default();
+    let signals = lifecycle.follow_signals().map_err(ServeError::Signals)?;
+    let parts = Parts {
+        doors: Doors::default().with(Interpreter::PATH, Interpreter::NAME, Interpreter::new(service)),
+        checks: Vec::new(),
+        metrics,
+        registry: Arc::new(registry),
+        lifecycle,
+    };
+    let bound = Server::bind(options, parts).await.map_err(ServeError::Server)?;
+    tokio::spawn(signals);
+    bound.run().await.map_err(ServeError::Server)?;
+    Ok(())
+}
+
+/// A pair for this start of the process, which nobody vouches for.
+fn self_signed() -> Result<Pair, CertsError> {
+    let issued = certs::self_signed(&SubjectNames::local(), SystemTime::now())?;
+    let path = Path::new("self-signed");
+    let (certificate, key) = (issued.certificate.as_bytes(), issued.key.as_bytes());
+    Pair::from_pem(Pem { path, bytes: certificate }, Pem { path, bytes: key })
+}
+
+fn policies(loaded: Loaded) -> crate::engine::PolicySet {
+    let Loaded { policies, documents, built_in } = loaded;
+    if built_in {
+        tracing::warn!(
+            "no --policy: serving the built-in example, ClusterRevisionPolicy/rollout-fort for Rollout.deploy.example.com"
+        );
+    } else {
+        tracing::info!(documents, policies = policies.policies.len(), "policies loaded");
+    }
+    policies
+}
+
+fn open(choice: Option<LedgerChoice>) -> Result<Arc<dyn Ledger>, ServeError> {
+    Ok(match choice {
+        Some(LedgerChoice::File(path)) => Arc::new(FileLedger::open(path).map_err(ServeError::Ledger)?),
+        Some(LedgerChoice::Memory) => Arc::new(MemoryLedger::default()),
+        None => {
+            tracing::warn!(
+                "no --ledger: allocations are kept in memory, and chosen anew after a restart; --ledger file:PATH keeps them"
+            );
+            Arc::new(MemoryLedger::default())
+        }
+    })
+}

@@ -1,0 +1,171 @@
+//! The flags. Their names follow Karmada's components; each also reads an environment variable `REVISER_...`.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::app::LedgerChoice;
+use crate::domain::{ClusterName, TargetCluster};
+use crate::telemetry::{LogFilter, LogFormat};
+
+#[derive(Debug, Parser)]
+#[command(name = "reviser", version, about = "Gives every member cluster its own version of a workload")]
+#[command(
+    after_help = "Exit codes: 0 fine; 1 findings, or an input that is refused; 2 a usage or internal error."
+)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Serve Karmada's interpreter webhook over HTTPS
+    Serve(ServeArgs),
+    /// Show what each cluster would get; no server, no cluster
+    Preview(PreviewArgs),
+    /// Check policy documents and tell every finding
+    Check(CheckArgs),
+    /// Make a certificate authority and a server certificate
+    Certs(CertsArgs),
+    /// Print a completion script for a shell
+    Completion {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(super) struct PolicyArgs {
+    /// Policy documents; the built-in example if left out
+    #[arg(short, long = "policy", value_name = "FILE|DIR", env = "REVISER_POLICY", value_delimiter = ',')]
+    pub(super) policies: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ServeArgs {
+    /// The address to serve HTTPS on
+    #[arg(long, value_name = "IP", default_value = "0.0.0.0", env = "REVISER_BIND_ADDRESS")]
+    pub(super) bind_address: IpAddr,
+    /// The port to serve HTTPS on; 0 takes a free one
+    #[arg(long, value_name = "PORT", default_value_t = 8443, env = "REVISER_SECURE_PORT")]
+    pub(super) secure_port: u16,
+    /// The directory of tls.crt and tls.key; a self-signed pair in memory if left out
+    #[arg(long, value_name = "DIR", env = "REVISER_CERT_DIR")]
+    pub(super) cert_dir: Option<PathBuf>,
+    /// Require client certificates of these authorities
+    #[arg(long, value_name = "FILE", env = "REVISER_CLIENT_CA_FILE")]
+    pub(super) client_ca_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) policies: PolicyArgs,
+    /// Where allocations are remembered: `memory`, or `file:PATH`; memory, with a warning, if left out
+    #[arg(long, value_name = "LEDGER", env = "REVISER_LEDGER")]
+    pub(super) ledger: Option<LedgerChoice>,
+    /// The address to serve /livez, /readyz and /metrics on, in plain HTTP
+    #[arg(
+        long,
+        value_name = "IP:PORT",
+        default_value = "127.0.0.1:8080",
+        env = "REVISER_ADMIN_BIND_ADDRESS"
+    )]
+    pub(super) admin_bind_address: SocketAddr,
+    /// What the log looks like: text or json
+    #[arg(long, value_name = "FORMAT", default_value = "text", env = "REVISER_LOG_FORMAT")]
+    pub(super) log_format: LogFormat,
+    /// What gets into the log: a level, or directives such as info,reviser=debug
+    #[arg(long, value_name = "LEVEL", default_value_t, env = "REVISER_LOG_LEVEL")]
+    pub(super) log_level: LogFilter,
+    /// The longest request body
+    #[arg(long, value_name = "BYTES", default_value_t = 8 << 20, env = "REVISER_MAX_BODY_BYTES", value_parser = at_least_one)]
+    pub(super) max_body_bytes: usize,
+    /// How long to go on serving, not ready, after SIGTERM
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, env = "REVISER_DRAIN_SECONDS")]
+    pub(super) drain_seconds: u32,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|bytes| *bytes > 0)
+        .ok_or_else(|| "it is a number of bytes, at least 1".to_owned())
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum PreviewFormat {
+    /// What changes, for people
+    Diff,
+    /// The objects, a document for each cluster
+    Yaml,
+    /// The objects, in one document for programs
+    Json,
+    /// The JSON patch that the webhook would answer with
+    Patch,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct PreviewArgs {
+    /// The object as it stands before the hook, replicas and overrides applied; - for standard input
+    #[arg(short, long, value_name = "FILE", env = "REVISER_FILENAME")]
+    pub(super) filename: PathBuf,
+    #[command(flatten)]
+    pub(super) policies: PolicyArgs,
+    /// The schedule in binding order: NAME=REPLICAS, separated by commas
+    #[arg(long, value_name = "NAME=REPLICAS", required = true, value_delimiter = ',', value_parser = target_cluster, env = "REVISER_CLUSTERS")]
+    pub(super) clusters: Vec<TargetCluster>,
+    /// Only this cluster
+    #[arg(long, value_name = "NAME", value_parser = cluster_name, env = "REVISER_CLUSTER")]
+    pub(super) cluster: Option<ClusterName>,
+    /// Where an allocation is already: NAME=CLUSTER
+    #[arg(long = "allocation", value_name = "NAME=CLUSTER", value_delimiter = ',', value_parser = allocation, env = "REVISER_ALLOCATION")]
+    pub(super) allocations: Vec<(String, ClusterName)>,
+    /// What to print
+    #[arg(short, long, value_enum, default_value = "diff", env = "REVISER_OUTPUT")]
+    pub(super) output: PreviewFormat,
+}
+
+fn cluster_name(text: &str) -> Result<ClusterName, String> {
+    ClusterName::new(text).ok_or_else(|| "a cluster has a name".to_owned())
+}
+
+fn target_cluster(text: &str) -> Result<TargetCluster, String> {
+    const FORM: &str = "it is NAME=REPLICAS, for instance cluster-x=3; 0 is a number too";
+    let (name, replicas) = text.split_once('=').ok_or(FORM)?;
+    let replicas = replicas.parse::<i32>().ok().filter(|replicas| *replicas >= 0).ok_or(FORM)?;
+    Ok(TargetCluster { name: cluster_name(name)?, replicas: replicas.into() })
+}
+
+fn allocation(text: &str) -> Result<(String, ClusterName), String> {
+    let (name, cluster) = text.split_once('=').ok_or("it is NAME=CLUSTER, for instance fort=cluster-x")?;
+    Ok((name.to_owned(), cluster_name(cluster)?))
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CheckArgs {
+    /// Policy documents
+    #[arg(
+        short,
+        long = "policy",
+        value_name = "FILE|DIR",
+        required = true,
+        env = "REVISER_POLICY",
+        value_delimiter = ','
+    )]
+    pub(super) policies: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CertsArgs {
+    /// The directory to write ca.crt, ca.key, tls.crt and tls.key to
+    #[arg(long, value_name = "DIR", env = "REVISER_OUT")]
+    pub(super) out: PathBuf,
+    /// Names that the server is reached by
+    #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',', env = "REVISER_DNS", required_unless_present = "ip")]
+    pub(super) dns: Vec<String>,
+    /// Addresses that the server is reached by
+    #[arg(long, value_name = "IP", num_args = 1.., value_delimiter = ',', env = "REVISER_IP")]
+    pub(super) ip: Vec<IpAddr>,
+    /// Replace the server certificate that is there, and keep the authority
+    #[arg(long, env = "REVISER_FORCE")]
+    pub(super) force: bool,
+}

@@ -1,0 +1,19 @@
+//! `reviser check`.
+
+use super::args::CheckArgs;
+use super::exit::CliError;
+use super::output;
+use crate::app;
+
+pub(super) fn run(arguments: &CheckArgs) -> Result<(), CliError> {
+    match app::load(&arguments.policies) {
+        Ok(loaded) => {
+            output::note(&format!("no findings in {} documents", loaded.documents));
+            Ok(())
+        }
+        Err(findings) => {
+            output::write(format!("{}\n", findings.join("\n")).as_bytes())?;
+            Err(CliError::Refused(format!("{} findings", findings.len())))
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! How a command ends.
+
+use std::process::ExitCode;
+
+use super::output;
+
+/// Why a command did not do what it was asked.
+#[derive(Debug)]
+pub(super) enum CliError {
+    /// The input is refused, or has findings: exit code 1. What there is to say has this form.
+    Refused(String),
+    /// It was called wrongly: exit code 2.
+    Usage(String),
+    /// It failed: exit code 2.
+    Failed(anyhow::Error),
+    /// Whoever reads stdout has gone, which is no fault: exit code 0.
+    ReaderGone,
+}
+
+impl CliError {
+    pub(super) fn failed(error: impl Into<anyhow::Error>) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// The exit code, with the error told on stderr.
+pub(super) fn code(done: Result<(), CliError>) -> ExitCode {
+    match done {
+        Ok(()) | Err(CliError::ReaderGone) => ExitCode::SUCCESS,
+        Err(CliError::Refused(message)) => {
+            if !message.is_empty() {
+                output::error(&message);
+            }
+            ExitCode::from(1)
+        }
+        Err(CliError::Usage(message)) => {
+            output::error(&message);
+            ExitCode::from(2)
+        }
+        Err(CliError::Failed(error)) => {
+            output::error(&error.to_string());
+            for cause in error.chain().skip(1) {
+                output::note(&format!("  caused by: {cause}"));
+            }
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// What clap has to say: help and version are results, anything else is a usage error.
+pub(super) fn usage(error: &clap::Error) -> ExitCode {
+    let text = if output::colour_on_stderr() {
+        error.render().ansi().to_string()
+    } else {
+        error.render().to_string()
+    };
+    if error.use_stderr() {
+        output::note(text.trim_end());
+        return ExitCode::from(2);
+    }
+    code(output::write(text.as_bytes()))
+}

@@ -1,0 +1,42 @@
+//! The command line: arguments to calls, results to stdout, everything else to stderr.
+//!
+//! Nothing imports this module but `main`. Exit codes: 0 fine; 1 findings, or an input that is refused; 2 a usage
+//! or internal error.
+
+mod args;
+mod certs;
+mod check;
+mod exit;
+mod output;
+mod preview;
+mod serve;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser as _};
+
+use args::{Arguments, Command};
+use exit::CliError;
+
+/// Runs the command that `arguments` name, the first of which is the name of the program.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => return exit::usage(&error),
+    };
+    let done = match arguments.command {
+        Command::Serve(arguments) => serve::run(arguments),
+        Command::Preview(arguments) => preview::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Certs(arguments) => certs::run(&arguments),
+        Command::Completion { shell } => completion(shell),
+    };
+    exit::code(done)
+}
+
+fn completion(shell: clap_complete::Shell) -> Result<(), CliError> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "reviser", &mut script);
+    output::write(&script)
+}

@@ -1,0 +1,139 @@
+//! `reviser preview`: the same service as the server's, with files for its input and a ledger that is forgotten.
+
+mod render;
+
+use std::sync::Arc;
+
+use super::args::{PreviewArgs, PreviewFormat};
+use super::exit::CliError;
+use super::output;
+use crate::app;
+use crate::documents;
+use crate::domain::{AllocationKey, ClusterName, Failure, GroupVersionKind, Schedule, Target, Workload};
+use crate::engine::PolicySet;
+use crate::json::Value;
+use crate::service::{Revised, Service};
+use crate::state::memory::MemoryLedger;
+
+/// What one cluster would get.
+struct Shown<'v> {
+    cluster: &'v ClusterName,
+    replicas: i64,
+    before: &'v Value<'static>,
+    revised: Result<Revised<'static>, Failure>,
+}
+
+pub(super) fn run(arguments: &PreviewArgs) -> Result<(), CliError> {
+    let loaded = app::load(&arguments.policies.policies).map_err(|findings| {
+        CliError::Refused(format!("the policies are refused:\n{}", findings.join("\n")))
+    })?;
+    if loaded.built_in {
+        output::note("no --policy: using the built-in example");
+    }
+    let schedule = Schedule::new(arguments.clusters.clone())
+        .map_err(|error| CliError::Usage(format!("--clusters: {error}")))?;
+    let clusters = chosen(arguments, &schedule)?;
+    let document = documents::read_one(&arguments.filename)
+        .map_err(|problem| CliError::Refused(format!("{}: {}", problem.path().display(), problem.cause())))?;
+    let object = document.value;
+    let workload = workload(&object)
+        .map_err(|problem| CliError::Refused(format!("{}: {problem}", arguments.filename.display())))?;
+    if !loaded.policies.knows(&workload.gvk) {
+        let api_version = workload.gvk.api_version();
+        output::note(&format!(
+            "no policy selects {workload} ({api_version}): every cluster gets it as it is"
+        ));
+    }
+    let ledger = MemoryLedger::with_entries(allocations(arguments, &loaded.policies, &workload)?);
+    let service = Service::new(loaded.policies, Arc::new(ledger));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(CliError::failed)?;
+    let shown: Vec<Shown<'_>> = clusters
+        .into_iter()
+        .map(|cluster| {
+            let replicas = schedule.replicas_of(cluster);
+            let target = Target {
+                cluster: cluster.clone(),
+                replicas,
+                schedule: Some(schedule.clone()),
+                original: None,
+            };
+            let revised = runtime.block_on(service.revise(&workload, &object, &target));
+            let revised = revised.map_err(|failure| {
+                failure.context(format_args!("{workload} cluster {:?}", cluster.as_str()))
+            });
+            Shown { cluster, replicas: replicas.unwrap_or_default(), before: &object, revised }
+        })
+        .collect();
+    print(arguments, &shown)
+}
+
+/// The clusters to show, in the order of the schedule.
+fn chosen<'s>(arguments: &'s PreviewArgs, schedule: &'s Schedule) -> Result<Vec<&'s ClusterName>, CliError> {
+    match &arguments.cluster {
+        None => Ok(schedule.clusters().iter().map(|entry| &entry.name).collect()),
+        Some(cluster) if schedule.lists(cluster) => Ok(vec![cluster]),
+        Some(cluster) => {
+            let listed: Vec<&str> = schedule.clusters().iter().map(|entry| entry.name.as_str()).collect();
+            Err(CliError::Usage(format!(
+                "--cluster: {cluster:?} is not one of --clusters: {}",
+                listed.join(", ")
+            )))
+        }
+    }
+}
+
+fn workload(object: &Value<'_>) -> Result<Workload, String> {
+    let text = |path: &[&str]| {
+        let value = path.iter().try_fold(object, |value, name| value.get(name));
+        value.and_then(Value::as_str).map(str::to_owned)
+    };
+    let required = |path: &[&str]| {
+        text(path)
+            .filter(|text| !text.is_empty())
+            .ok_or_else(|| format!("/{}: must be a string that is not empty", path.join("/")))
+    };
+    Ok(Workload {
+        gvk: GroupVersionKind::of(&required(&["apiVersion"])?, &required(&["kind"])?),
+        namespace: text(&["metadata", "namespace"]).unwrap_or_default(),
+        name: required(&["metadata", "name"])?,
+    })
+}
+
+/// What the ledger is to hold at the beginning.
+fn allocations(
+    arguments: &PreviewArgs,
+    policies: &PolicySet,
+    workload: &Workload,
+) -> Result<Vec<(AllocationKey, ClusterName)>, CliError> {
+    let entry = |(name, cluster): &(String, ClusterName)| {
+        if !policies.allocations.contains_key(name) {
+            let known: Vec<&str> = policies.allocations.keys().map(String::as_str).collect();
+            return Err(CliError::Usage(format!(
+                "--allocation: no policy defines {name:?}; defined: {}",
+                known.join(", ")
+            )));
+        }
+        Ok((AllocationKey::new(name, workload), cluster.clone()))
+    };
+    arguments.allocations.iter().map(entry).collect()
+}
+
+fn print(arguments: &PreviewArgs, shown: &[Shown<'_>]) -> Result<(), CliError> {
+    let single = arguments.cluster.is_some();
+    let refused: Vec<String> =
+        shown.iter().filter_map(|shown| shown.revised.as_ref().err()).map(Failure::message).collect();
+    if single && !refused.is_empty() {
+        return Err(CliError::Refused(refused.join("\n")));
+    }
+    let text = match (arguments.output, shown) {
+        (PreviewFormat::Diff, _) => render::diff(shown, output::colour_on_stdout()),
+        (PreviewFormat::Yaml, [one]) if single => render::yaml_object(one),
+        (PreviewFormat::Yaml, _) => render::yaml(shown),
+        (PreviewFormat::Json, [one]) if single => render::json_object(one),
+        (PreviewFormat::Json, _) => render::json(shown),
+        (PreviewFormat::Patch, [one]) if single => render::patch(one),
+        (PreviewFormat::Patch, _) => render::patches(shown),
+    };
+    output::write(text.as_bytes())?;
+    if refused.is_empty() { Ok(()) } else { Err(CliError::Refused(refused.join("\nerror: "))) }
+}

@@ -1,0 +1,107 @@
+//! What `preview` prints.
+
+use similar::{ChangeTag, TextDiff};
+
+use super::Shown;
+use crate::json::{Object, Value};
+use crate::patch;
+use crate::yaml;
+
+/// The revised objects, for programs: `{"clusters": [{"name", "replicas", "object" | "error"}]}`.
+pub(super) fn json(shown: &[Shown<'_>]) -> String {
+    let entry = |shown: &Shown<'_>| {
+        let (name, value) = match &shown.revised {
+            Ok(revised) => ("object", revised.object.clone()),
+            Err(failure) => ("error", failure.message().into()),
+        };
+        let mut entry = Object::new();
+        entry.insert("name", shown.cluster.to_string().into());
+        entry.insert("replicas", shown.replicas.into());
+        entry.insert(name, value);
+        Value::Object(entry)
+    };
+    let clusters = Value::array(shown.iter().map(entry).collect());
+    pretty(&Value::Object([("clusters", clusters)].into_iter().collect()))
+}
+
+/// One object, for programs.
+pub(super) fn json_object(shown: &Shown<'_>) -> String {
+    shown.revised.as_ref().map(|revised| pretty(&revised.object)).unwrap_or_default()
+}
+
+fn pretty(value: &Value<'_>) -> String {
+    let mut text = String::new();
+    value.write_pretty_to(&mut text);
+    text.push('\n');
+    text
+}
+
+/// One document a cluster. A refused one has none.
+pub(super) fn yaml(shown: &[Shown<'_>]) -> String {
+    documents(shown, yaml_object)
+}
+
+/// One document.
+pub(super) fn yaml_object(shown: &Shown<'_>) -> String {
+    let mut text = String::new();
+    if let Ok(revised) = &shown.revised {
+        yaml::write(&revised.object, &mut text);
+    }
+    text
+}
+
+/// The patch of each cluster, headed by its name.
+pub(super) fn patches(shown: &[Shown<'_>]) -> String {
+    let headed = |shown: &Shown<'_>| format!("# cluster: {}\n{}\n", shown.cluster, patch(shown));
+    shown.iter().filter(|shown| shown.revised.is_ok()).map(headed).collect()
+}
+
+/// The bytes that a decoded reply of the webhook would hold: no line break at the end.
+pub(super) fn patch(shown: &Shown<'_>) -> String {
+    shown
+        .revised
+        .as_ref()
+        .map(|revised| patch::diff(shown.before, &revised.object).to_text())
+        .unwrap_or_default()
+}
+
+fn documents(shown: &[Shown<'_>], document: impl Fn(&Shown<'_>) -> String) -> String {
+    let headed = |shown: &Shown<'_>| format!("# cluster: {}\n{}", shown.cluster, document(shown));
+    let documents: Vec<String> = shown.iter().filter(|shown| shown.revised.is_ok()).map(headed).collect();
+    documents.join("---\n")
+}
+
+/// What changes in each cluster, line by line.
+pub(super) fn diff(shown: &[Shown<'_>], colour: bool) -> String {
+    let mut text = String::new();
+    for shown in shown {
+        let Ok(revised) = &shown.revised else { continue };
+        let rules = if revised.applied.is_empty() {
+            "nothing changes".to_owned()
+        } else {
+            revised.applied.join(", ")
+        };
+        line(&mut text, &format_args!("# cluster: {} ({} replicas): {rules}", shown.cluster, shown.replicas));
+        let (mut before, mut after) = (String::new(), String::new());
+        yaml::write(shown.before, &mut before);
+        yaml::write(&revised.object, &mut after);
+        for hunk in TextDiff::from_lines(&before, &after).unified_diff().iter_hunks() {
+            line(&mut text, &hunk.header());
+            for change in hunk.iter_changes() {
+                let (sign, start, end) = match change.tag() {
+                    ChangeTag::Equal => (' ', "", ""),
+                    ChangeTag::Delete => ('-', "\u{1b}[31m", "\u{1b}[0m"),
+                    ChangeTag::Insert => ('+', "\u{1b}[32m", "\u{1b}[0m"),
+                };
+                let (start, end) = if colour { (start, end) } else { ("", "") };
+                line(&mut text, &format_args!("{start}{sign}{}{end}", change.value().trim_end_matches('\n')));
+            }
+        }
+    }
+    text
+}
+
+fn line(text: &mut String, content: &dyn std::fmt::Display) {
+    text.push_str(&content.to_string());
+    text.push('\n');
+}

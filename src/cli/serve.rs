@@ -1,0 +1,28 @@
+//! `reviser serve`.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use super::args::ServeArgs;
+use super::exit::CliError;
+use crate::app::{self, ServeConfig};
+use crate::telemetry;
+
+pub(super) fn run(arguments: ServeArgs) -> Result<(), CliError> {
+    telemetry::init(arguments.log_format, &arguments.log_level).map_err(CliError::failed)?;
+    let loaded = app::load(&arguments.policies.policies).map_err(|findings| {
+        CliError::Refused(format!("the policies are refused:\n{}", findings.join("\n")))
+    })?;
+    let config = ServeConfig {
+        secure_address: SocketAddr::new(arguments.bind_address, arguments.secure_port),
+        admin_address: arguments.admin_bind_address,
+        certificate_directory: arguments.cert_dir,
+        client_ca_file: arguments.client_ca_file,
+        loaded,
+        ledger: arguments.ledger,
+        max_body_bytes: arguments.max_body_bytes,
+        drain: Duration::from_secs(arguments.drain_seconds.into()),
+    };
+    let runtime = tokio::runtime::Runtime::new().map_err(CliError::failed)?;
+    runtime.block_on(app::serve(config)).map_err(CliError::failed)
+}
