@@ -23,6 +23,8 @@ const LONG: Duration = Duration::from_mins(1);
 async fn readiness_goes_first_and_requests_are_served_on() {
     let server = TestServer::start_with(|options| options.drain = LONG).await;
     let mut kept = Client::connect(&server, Protocol::Http1).await;
+    let mut kept_http2 = Client::connect(&server, Protocol::Http2).await;
+    kept_http2.post("/interpret", "{}").await;
     let mut admin = Client::connect_admin(&server).await;
     assert_eq!(admin.get("/readyz").await.text(), "ok");
     server.lifecycle.drain();
@@ -34,9 +36,11 @@ async fn readiness_goes_first_and_requests_are_served_on() {
     let answer = kept.post("/interpret", "{}").await;
     assert_eq!(answer.status, StatusCode::OK);
     assert!(answer.closes(), "a client that keeps its connection has to let go of it");
+    kept_http2.closed().await;
     for protocol in [Protocol::Http1, Protocol::Http2] {
         let mut new = Client::connect(&server, protocol).await;
         assert_eq!(new.post("/interpret", "{}").await.status, StatusCode::OK, "{protocol:?}");
+        new.closed().await;
     }
     assert_eq!(Client::connect_admin(&server).await.get("/livez").await.text(), "ok");
 
