@@ -9,7 +9,7 @@ use http::StatusCode;
 use crate::protocol::status;
 
 /// A request that has passed the server's own checks: a `POST` of JSON within the limits.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Call {
     /// The whole body.
     pub body: Bytes,
@@ -17,6 +17,17 @@ pub struct Call {
     pub deadline: Option<Instant>,
     /// What stood in the path in the place of `{...}`.
     pub target: Option<Box<str>>,
+}
+
+impl fmt::Debug for Call {
+    /// Leaves out the body, which may hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call")
+            .field("bytes", &self.body.len())
+            .field("deadline", &self.deadline)
+            .field("target", &self.target)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What a door answers.

@@ -115,14 +115,7 @@ async fn a_connection_may_rest_longer_than_a_head_may_take_but_not_for_ever() {
         let mut client = Client::connect(&server, protocol).await;
         assert_eq!(client.post("/interpret", "{}").await.status, StatusCode::OK);
         let since = std::time::Instant::now();
-        eventually("an idle connection is closed", || {
-            let closed = match &client {
-                Client::Http1(sender) => sender.is_closed(),
-                Client::Http2(sender) => sender.is_closed(),
-            };
-            async move { closed.then_some(()) }
-        })
-        .await;
+        client.closed().await;
         assert!(since.elapsed() >= Duration::from_millis(150), "{:?}", since.elapsed());
     }
 }
@@ -132,13 +125,10 @@ async fn a_request_may_take_longer_than_a_connection_may_rest() {
     let server = TestServer::start_with(|options| options.limits.idle_timeout = SHORT).await;
     let mut client = Client::connect(&server, Protocol::Http1).await;
     client.ready().await.unwrap();
-    let answer = client.try_send(post("/interpret", "\"wait\""));
-    let open = async {
-        tokio::time::sleep(SHORT * 3).await;
-        server.door.gate.add_permits(1);
-    };
-    let (answer, ()) = tokio::join!(answer, open);
-    assert_eq!(answer.unwrap().status, StatusCode::OK);
+    let mut answer = std::pin::pin!(client.try_send(post("/interpret", "\"wait\"")));
+    assert!(tokio::time::timeout(SHORT * 3, &mut answer).await.is_err());
+    server.door.gate.add_permits(1);
+    assert_eq!(soon("the answer", answer).await.unwrap().status, StatusCode::OK);
 }
 
 #[tokio::test]

@@ -23,6 +23,8 @@ const LONG: Duration = Duration::from_mins(1);
 async fn readiness_goes_first_and_requests_are_served_on() {
     let server = TestServer::start_with(|options| options.drain = LONG).await;
     let mut kept = Client::connect(&server, Protocol::Http1).await;
+    let mut kept_http2 = Client::connect(&server, Protocol::Http2).await;
+    kept_http2.post("/interpret", "{}").await;
     let mut admin = Client::connect_admin(&server).await;
     assert_eq!(admin.get("/readyz").await.text(), "ok");
     server.lifecycle.drain();
@@ -34,9 +36,11 @@ async fn readiness_goes_first_and_requests_are_served_on() {
     let answer = kept.post("/interpret", "{}").await;
     assert_eq!(answer.status, StatusCode::OK);
     assert!(answer.closes(), "a client that keeps its connection has to let go of it");
+    kept_http2.closed().await;
     for protocol in [Protocol::Http1, Protocol::Http2] {
         let mut new = Client::connect(&server, protocol).await;
         assert_eq!(new.post("/interpret", "{}").await.status, StatusCode::OK, "{protocol:?}");
+        new.closed().await;
     }
     assert_eq!(Client::connect_admin(&server).await.get("/livez").await.text(), "ok");
 
@@ -118,6 +122,7 @@ fn is_unsent(error: &hyper::Error) -> bool {
 /// not take connections any more. `pause` is the time between two requests.
 async fn ask(address: SocketAddr, tls: Arc<ClientConfig>, protocol: Protocol, pause: Duration) -> Tally {
     let mut tally = Tally::default();
+    let mut pace = tokio::time::interval(pause.max(Duration::from_nanos(1)));
     while let Ok(mut client) = Client::try_connect(address, Arc::clone(&tls), protocol).await {
         while client.ready().await.is_ok() {
             match client.try_send(post("/interpret", "{\"a\":[1,2,3]}")).await {
@@ -128,7 +133,7 @@ async fn ask(address: SocketAddr, tls: Arc<ClientConfig>, protocol: Protocol, pa
                 Err(error) if is_unsent(&error) => break,
                 Err(error) => tally.lost.push(format!("{protocol:?} {pause:?} {error:?}")),
             }
-            tokio::time::sleep(pause).await;
+            pace.tick().await;
         }
     }
     tally
@@ -193,4 +198,24 @@ async fn whoever_waits_for_a_phase_sees_it_come() {
     });
     lifecycle.finish();
     soon("the phase is seen", waiting).await.unwrap();
+}
+
+/// Sends this process a signal.
+fn raise(signal: &str) {
+    let command = format!("kill -{signal} {}", std::process::id());
+    assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());
+}
+
+#[tokio::test]
+async fn signals_push_the_phase_forward() {
+    for (first, phase, second) in [("TERM", Phase::Draining, "INT"), ("INT", Phase::Stopping, "TERM")] {
+        let lifecycle = Lifecycle::default();
+        let following = tokio::spawn(lifecycle.follow_signals().unwrap());
+        raise(first);
+        soon("the first signal counts", lifecycle.reached(phase)).await;
+        assert_eq!(lifecycle.phase(), phase);
+        raise(second);
+        soon("the second signal counts", lifecycle.reached(Phase::Ended)).await;
+        following.abort();
+    }
 }

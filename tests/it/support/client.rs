@@ -16,7 +16,7 @@ use tokio::{
 };
 use tokio_rustls::{TlsConnector, client::TlsStream};
 
-use super::{server::TestServer, soon};
+use super::{eventually, server::TestServer, soon};
 
 /// How a client speaks HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,6 +173,18 @@ impl Client {
             Self::Http1(sender) => sender.ready().await,
             Self::Http2(sender) => sender.ready().await,
         }
+    }
+
+    /// Waits until the server has closed the connection, or said that it will.
+    pub(crate) async fn closed(&self) {
+        eventually("the server lets go of a connection", || async {
+            let closed = match self {
+                Self::Http1(sender) => sender.is_closed(),
+                Self::Http2(sender) => sender.is_closed(),
+            };
+            closed.then_some(())
+        })
+        .await;
     }
 
     pub(crate) async fn try_send(&mut self, request: Request<Full<Bytes>>) -> hyper::Result<Answer> {

@@ -1,8 +1,12 @@
 //! The log: where it goes, what it looks like, and what gets into it.
 //!
-//! Events are written to stderr, one line each, in one write, by the thread that they are from: what the log
-//! of a process that died ends with is what it did last. Bodies of requests never get into it; they may hold
-//! secrets. Who logs uses `tracing` alone; only the composition root calls [`init`].
+//! Events go to stderr, one line each, a few milliseconds late, since a thread of the log's own writes them
+//! (measured: writing each line to a pipe at once adds half of what a whole request costs). A panic, and the
+//! end of the process, wait for what is left to be written; a process that is killed loses those
+//! milliseconds. Bodies of requests never get into the log; they may hold secrets. Who logs uses `tracing`
+//! alone; only the composition root calls [`init`].
+
+mod writer;
 
 use std::{fmt, io::IsTerminal as _, panic, str::FromStr};
 
@@ -10,6 +14,8 @@ use tracing::error;
 use tracing_subscriber::{
     EnvFilter, fmt::MakeWriter, layer::SubscriberExt as _, util::SubscriberInitExt as _,
 };
+
+use writer::LineWriter;
 
 /// What a line of the log looks like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,24 +72,55 @@ impl fmt::Display for LogFilter {
 #[error("{0}")]
 pub struct LogOptionError(String);
 
-/// There is a log already.
+/// Why there is no log.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to set up the log")]
-pub struct InitError(#[source] tracing_subscriber::util::TryInitError);
+pub enum InitError {
+    /// There is one already.
+    #[error("failed to set up the log")]
+    Taken(#[source] tracing_subscriber::util::TryInitError),
+    /// Its thread can't be started.
+    #[error("failed to start the thread of the log")]
+    Thread(#[source] std::io::Error),
+}
+
+/// The log of the process. Whoever holds this at the end of the process drops it then: what is left is
+/// written before that returns.
+#[derive(Debug)]
+#[must_use = "what is logged last is lost if this is dropped first"]
+pub struct Log {
+    writer: LineWriter,
+}
+
+impl Log {
+    /// Waits until all that was logged so far is written: before something else is written to stderr, for
+    /// example.
+    pub fn flush(&self) {
+        self.writer.flush();
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        self.writer.flush();
+    }
+}
 
 /// Sets up the log of the process, and has panics told in it.
 ///
 /// Text is coloured if stderr is a terminal and `NO_COLOR` is not set to anything.
-pub fn init(format: LogFormat, filter: &LogFilter) -> Result<(), InitError> {
+pub fn init(format: LogFormat, filter: &LogFilter) -> Result<Log, InitError> {
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let colour = std::io::stderr().is_terminal() && !no_color;
-    subscriber(format, filter, colour, std::io::stderr).try_init().map_err(InitError)?;
-    panic::set_hook(Box::new(|panic| {
+    let writer = LineWriter::start(std::io::stderr()).map_err(InitError::Thread)?;
+    subscriber(format, filter, colour, writer.clone()).try_init().map_err(InitError::Taken)?;
+    let log = Log { writer: writer.clone() };
+    panic::set_hook(Box::new(move |panic| {
         let message = panic.payload_as_str().unwrap_or("no message");
         let location = panic.location().map(ToString::to_string).unwrap_or_default();
-        error!(message, location, "panic");
+        error!(cause = message, location, "panic");
+        writer.flush();
     }));
-    Ok(())
+    Ok(log)
 }
 
 fn subscriber<W>(
