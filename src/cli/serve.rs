@@ -9,7 +9,7 @@ use crate::app::{self, ServeConfig};
 use crate::telemetry;
 
 pub(super) fn run(arguments: ServeArgs) -> Result<(), CliError> {
-    telemetry::init(arguments.log_format, &arguments.log_level).map_err(CliError::failed)?;
+    let _log = telemetry::init(arguments.log_format, &arguments.log_level).map_err(CliError::failed)?;
     let loaded = app::load(&arguments.policies.policies).map_err(|findings| {
         CliError::Refused(format!("the policies are refused:\n{}", findings.join("\n")))
     })?;

@@ -1,7 +1,7 @@
 //! What is served where, and how a request gets to its door.
 //!
-//! One function from request to answer. A handful of paths needs no routing library, whose layers cost more
-//! than all that is done here.
+//! The doors come first, by one function from request to answer: they carry the load, and the layers of a routing
+//! library cost more than all that is done here. Everything else is axum's.
 
 use std::{
     fmt,
@@ -9,10 +9,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version, header, request::Parts};
+use axum::{Router, routing::get};
+use http::{
+    HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, Version, header, request::Parts,
+};
 use hyper::body::Incoming;
 use hyper_util::{rt::TokioExecutor, server::conn::auto};
 use prometheus_client::{encoding::text, registry::Registry};
+use tower::ServiceExt as _;
 use tracing::{debug, error};
 
 use super::{
@@ -37,9 +41,8 @@ const MAX_HEADER_LIST: u32 = 16 << 10;
 /// All that a port serves.
 pub(super) struct Site {
     doors: Doors,
-    health: Arc<Health>,
-    /// What `/metrics` shows, if this port has that path.
-    registry: Option<Arc<Registry>>,
+    /// What is served besides the doors.
+    router: Router,
     limits: Arc<Limits>,
     metrics: Metrics,
     lifecycle: Lifecycle,
@@ -57,7 +60,7 @@ impl Site {
     ) -> Self {
         let mut http = auto::Builder::new(TokioExecutor::new());
         http.http2().max_header_list_size(MAX_HEADER_LIST);
-        Self { doors, health, registry, limits, metrics, lifecycle, http }
+        Self { doors, router: router(health, registry), limits, metrics, lifecycle, http }
     }
 
     pub(super) fn http(&self) -> &auto::Builder<TokioExecutor> {
@@ -83,31 +86,15 @@ impl Site {
             return self.answer_door(mount, target, request, arrival).await;
         }
         let (head, mut body) = request.into_parts();
-        let known = match head.uri.path() {
-            "/livez" => Some((reply::TEXT, StatusCode::OK, "ok".to_owned())),
-            "/readyz" => {
-                let verbose = head.uri.query().is_some_and(is_verbose);
-                let (status, text) = self.health.readiness(verbose);
-                Some((reply::TEXT, status, text))
-            }
-            "/metrics" => self.registry.as_deref().map(|registry| {
-                let mut text = String::new();
-                text::encode(&mut text, registry)
-                    .unwrap_or_else(|fmt::Error| unreachable!("a String takes it"));
-                (OPEN_METRICS, StatusCode::OK, text)
-            }),
-            _ => None,
-        };
-        let Some((content_type, status, text)) = known else {
-            let message = format!("there is nothing at {:?}", head.uri.path());
-            let refusal = Refusal::new(StatusCode::NOT_FOUND, "NotFound", message);
-            return self.refuse(&head, &mut body, refusal).await;
-        };
-        if !matches!(head.method, Method::GET | Method::HEAD) {
-            let refusal = Refusal::method(&head.method, "GET, HEAD");
-            return self.refuse(&head, &mut body, refusal).await;
+        // The body is none of the router's business: a refused one is dealt with below.
+        let asked = Request::from_parts(head.clone(), axum::body::Body::empty());
+        let answered = self.router.clone().oneshot(asked).await.unwrap_or_else(|never| match never {});
+        let (mut answer, content) = answered.into_parts();
+        let content = axum::body::to_bytes(content, usize::MAX).await.unwrap_or_default();
+        if answer.status.is_client_error() {
+            self.settle(&head, &mut body, &mut answer.headers, false).await;
         }
-        reply::answer(status, content_type, text)
+        Response::from_parts(answer, Body::new(content))
     }
 
     async fn answer_door(
@@ -163,19 +150,53 @@ impl Site {
     /// Makes the answer of `refusal`, once its client is in a position to read it.
     async fn refuse(&self, head: &Parts, body: &mut Incoming, refusal: Refusal) -> Response<Body> {
         let Refusal { status, reason, message, allow, closes } = refusal;
-        let limit = self.limits.max_body_bytes.saturating_mul(DISCARD_FACTOR);
-        let keeps = !closes && body::discard(&head.headers, body, limit).await;
         let mut response = reply::refusal(status, reason, &message);
-        let headers = response.headers_mut();
         if let Some(allow) = allow {
-            headers.insert(header::ALLOW, HeaderValue::from_static(allow));
+            response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allow));
         }
-        // HTTP/2 has no such header: there, only the stream is given up.
-        if !keeps && head.version != Version::HTTP_2 {
-            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
-        }
+        self.settle(head, body, response.headers_mut(), closes).await;
         response
     }
+
+    /// Takes in what there is of a body that nobody wants, so that its client sees the answer; says so in the
+    /// answer if the connection is of no use after that.
+    async fn settle(&self, head: &Parts, body: &mut Incoming, answer: &mut HeaderMap, closes: bool) {
+        let limit = self.limits.max_body_bytes.saturating_mul(DISCARD_FACTOR);
+        let keeps = !closes && body::discard(&head.headers, body, limit).await;
+        // HTTP/2 has no such header: there, only the stream is given up.
+        if !keeps && head.version != Version::HTTP_2 {
+            answer.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+    }
+}
+
+/// What is served besides the doors: probes, metrics, and the word that there is nothing else. Nothing here is asked for
+/// often, so that it may cost what a routing library costs.
+fn router(health: Arc<Health>, registry: Option<Arc<Registry>>) -> Router {
+    let readyz = move |uri: Uri| async move {
+        let (status, text) = health.readiness(uri.query().is_some_and(is_verbose));
+        reply::answer(status, reply::TEXT, text)
+    };
+    let mut router = Router::new()
+        .route("/livez", get(async || reply::answer(StatusCode::OK, reply::TEXT, "ok")))
+        .route("/readyz", get(readyz));
+    if let Some(registry) = registry {
+        let metrics = async move || {
+            let mut text = String::new();
+            text::encode(&mut text, &registry).unwrap_or_else(|fmt::Error| unreachable!("a String takes it"));
+            reply::answer(StatusCode::OK, OPEN_METRICS, text)
+        };
+        router = router.route("/metrics", get(metrics));
+    }
+    router
+        .fallback(async |uri: Uri| {
+            let message = format!("there is nothing at {:?}", uri.path());
+            reply::refusal(StatusCode::NOT_FOUND, "NotFound", &message)
+        })
+        .method_not_allowed_fallback(async |method: Method| {
+            let message = format!("{method} is not possible here; GET, HEAD is");
+            reply::refusal(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", &message)
+        })
 }
 
 impl fmt::Debug for Site {
