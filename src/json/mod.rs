@@ -15,18 +15,24 @@
 //!
 //! This module knows nothing of Kubernetes and uses nothing else of the crate.
 
+mod build;
+mod cursor;
+mod error;
 mod number;
-mod parse;
 mod pointer;
 mod raw;
+mod unescape;
 mod value;
 mod write;
+
+/// How deep containers may be nested in a [`Value`]: `[]` is one level, `[[]]` two.
+pub const MAX_DEPTH: usize = 512;
 
 #[cfg(test)]
 mod tests;
 
+pub use error::ParseError;
 pub use number::Number;
-pub use parse::{MAX_DEPTH, ParseError};
 pub use pointer::{Pointer, PointerError};
 pub use raw::{Members, Raw};
 pub use value::{Index, Kind, Object, Value};

@@ -18,7 +18,7 @@ impl<'a> Number<'a> {
 
     /// The number in `text`, if the whole of it is one JSON number.
     pub fn parse(text: &'a str) -> Option<Self> {
-        super::parse::is_number(text).then_some(Self(Cow::Borrowed(text)))
+        super::cursor::is_number(text).then_some(Self(Cow::Borrowed(text)))
     }
 
     /// The spelling.

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
-use super::parse::{Builder, Cursor, duplicate};
+use super::build::Builder;
+use super::cursor::Cursor;
+use super::error::duplicate;
 use super::{Kind, MAX_DEPTH, Number, ParseError, Pointer, Value};
 
 /// A slice of text that is one JSON value, without space around it.

@@ -1,51 +1,11 @@
-//! The reader: one cursor over text, which can skip a value, checking its grammar, or build it.
+//! The reader: a place in a text, which knows the grammar of RFC 8259.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
-use super::value::Member;
-use super::{Number, Object, Value};
+use super::error::ParseError;
+use super::unescape::unescape;
 
-/// How deep containers may be nested in a [`Value`]: `[]` is one level, `[[]]` two.
-pub const MAX_DEPTH: usize = 512;
-
-/// Objects with more members than this have their names checked for repetition through a set.
-const SET_ABOVE: usize = 16;
-
-/// Why a text is not the JSON that it should be, and where.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ParseError {
-    /// The text breaks the grammar of RFC 8259.
-    #[error("not JSON at byte {offset}: {problem}")]
-    Syntax {
-        /// Bytes before the place.
-        offset: usize,
-        /// What was found or missed there.
-        problem: &'static str,
-    },
-    /// The bytes are not UTF-8, which RFC 8259 asks for.
-    #[error("not UTF-8 at byte {offset}")]
-    Encoding {
-        /// Bytes before the place.
-        offset: usize,
-    },
-    /// An object holds one name twice; readers disagree about which of the two counts.
-    #[error("the member {name:?} is there twice, the second time at byte {offset}")]
-    Duplicate {
-        /// The name, shortened if it is long.
-        name: String,
-        /// Bytes before the second one.
-        offset: usize,
-    },
-    /// Containers are nested deeper than [`MAX_DEPTH`].
-    #[error("nested {depth} levels deep, more than the {MAX_DEPTH} that are read")]
-    TooDeep {
-        /// How deep the text is.
-        depth: usize,
-    },
-}
-
-type Result<T> = std::result::Result<T, ParseError>;
+pub(super) type Result<T> = std::result::Result<T, ParseError>;
 
 /// Whether the whole of `text` is one JSON number.
 pub(super) fn is_number(text: &str) -> bool {
@@ -79,6 +39,20 @@ impl<'a> Cursor<'a> {
 
     pub(super) fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// Passes one byte, which is ASCII, and gives it.
+    pub(super) fn bump(&mut self) -> Option<u8> {
+        let byte = self.peek()?;
+        self.at += 1;
+        Some(byte)
+    }
+
+    /// Passes the part of a string that needs no second look, and gives it.
+    pub(super) fn plain(&mut self) -> &'a str {
+        let start = self.at;
+        self.at += plain_prefix(&self.text.as_bytes()[start..]);
+        self.since(start)
     }
 
     pub(super) fn skip_space(&mut self) {
@@ -235,7 +209,7 @@ impl<'a> Cursor<'a> {
         entered
     }
 
-    fn literal(&mut self, word: &'static str) -> Result<()> {
+    pub(super) fn literal(&mut self, word: &'static str) -> Result<()> {
         if self.text.as_bytes()[self.at..].starts_with(word.as_bytes()) {
             self.at += word.len();
             Ok(())
@@ -244,7 +218,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn skip_number(&mut self) -> Result<()> {
+    pub(super) fn skip_number(&mut self) -> Result<()> {
         if self.peek() == Some(b'-') {
             self.at += 1;
         }
@@ -284,7 +258,7 @@ impl<'a> Cursor<'a> {
         self.at += 1;
         let mut escaped = false;
         loop {
-            self.at += plain_prefix(&self.text.as_bytes()[self.at..]);
+            self.plain();
             match self.peek() {
                 Some(b'"') => {
                     self.at += 1;
@@ -309,7 +283,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn hex4(&mut self) -> Result<u32> {
+    pub(super) fn hex4(&mut self) -> Result<u32> {
         let mut code = 0;
         for _ in 0..4 {
             let Some(digit) = self.peek().and_then(|byte| char::from(byte).to_digit(16)) else {
@@ -326,160 +300,10 @@ impl<'a> Cursor<'a> {
         let start = self.at + 1;
         if self.skip_string()? {
             let end = self.at - 1;
-            Unescape { cursor: Cursor { text: &self.text[..end], at: start } }.run().map(Cow::Owned)
+            unescape(Cursor { text: &self.text[..end], at: start }).map(Cow::Owned)
         } else {
             Ok(Cow::Borrowed(&self.text[start..self.at - 1]))
         }
-    }
-}
-
-/// Builds trees. Items and members are gathered on two stacks that all levels share, and leave them in one piece
-/// when their list or object is complete: one allocation for each, of the right size.
-pub(super) struct Builder<'a> {
-    cursor: Cursor<'a>,
-    items: Vec<Value<'a>>,
-    members: Vec<Member<'a>>,
-}
-
-impl<'a> Builder<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
-        Self { cursor: Cursor::new(text), items: Vec::with_capacity(16), members: Vec::with_capacity(64) }
-    }
-
-    /// Builds the value that begins here. `levels` is how many more containers may be opened.
-    ///
-    /// The caller has made sure that the text is not deeper than that, which bounds the recursion.
-    pub(super) fn value(&mut self, levels: usize) -> Result<Value<'a>> {
-        match self.cursor.peek() {
-            Some(b'{') => {
-                self.cursor.at += 1;
-                self.object(one_less(levels)?)
-            }
-            Some(b'[') => {
-                self.cursor.at += 1;
-                self.array(one_less(levels)?)
-            }
-            Some(b'"') => self.cursor.string().map(Value::String),
-            Some(b'-' | b'0'..=b'9') => {
-                let start = self.cursor.at;
-                self.cursor.skip_number()?;
-                Ok(Value::Number(Number::from_checked(self.cursor.since(start))))
-            }
-            Some(b't') => self.cursor.literal("true").map(|()| Value::Bool(true)),
-            Some(b'f') => self.cursor.literal("false").map(|()| Value::Bool(false)),
-            Some(b'n') => self.cursor.literal("null").map(|()| Value::Null),
-            Some(_) => self.cursor.fail("expected a value"),
-            None => self.cursor.fail("the text ends where a value should be"),
-        }
-    }
-
-    fn array(&mut self, levels: usize) -> Result<Value<'a>> {
-        let base = self.items.len();
-        while self.cursor.another_item(self.items.len() == base)? {
-            let item = self.value(levels)?;
-            self.items.push(item);
-        }
-        Ok(Value::Array(self.items.drain(base..).collect()))
-    }
-
-    fn object(&mut self, levels: usize) -> Result<Value<'a>> {
-        let base = self.members.len();
-        let mut names = Names::default();
-        while self.cursor.another_member(self.members.len() == base)? {
-            let offset = self.cursor.at;
-            let name = self.cursor.name()?;
-            if !names.is_new(&name, &self.members[base..]) {
-                return Err(duplicate(&name, offset));
-            }
-            let value = self.value(levels)?;
-            self.members.push((name, value));
-        }
-        Ok(Value::Object(Object::from_checked(self.members.drain(base..))))
-    }
-}
-
-fn one_less(levels: usize) -> Result<usize> {
-    levels.checked_sub(1).ok_or(ParseError::TooDeep { depth: MAX_DEPTH + 1 })
-}
-
-/// The error for a name that is there twice.
-pub(super) fn duplicate(name: &str, offset: usize) -> ParseError {
-    ParseError::Duplicate { name: name.chars().take(64).collect(), offset }
-}
-
-/// Which names an object has had so far: looked through while few, kept in a set when many.
-#[derive(Default)]
-struct Names<'a>(HashSet<Cow<'a, str>>);
-
-impl<'a> Names<'a> {
-    /// Whether `name` is none of the names of `members`, which only ever grow between two calls.
-    #[expect(clippy::ptr_arg, reason = "a borrowed name must go into the set as borrowed")]
-    fn is_new(&mut self, name: &Cow<'a, str>, members: &[Member<'a>]) -> bool {
-        if members.len() < SET_ABOVE {
-            return members.iter().all(|(present, _)| present != name);
-        }
-        if self.0.is_empty() {
-            self.0.extend(members.iter().map(|(present, _)| present.clone()));
-        }
-        self.0.insert(name.clone())
-    }
-}
-
-/// Turns a checked string with escapes into what it means. The text ends where the string does.
-struct Unescape<'a> {
-    cursor: Cursor<'a>,
-}
-
-impl Unescape<'_> {
-    fn run(mut self) -> Result<String> {
-        let mut out = String::with_capacity(self.cursor.text.len() - self.cursor.at);
-        while let Some(byte) = self.cursor.peek() {
-            if byte == b'\\' {
-                self.cursor.at += 1;
-                out.push(self.escape()?);
-            } else {
-                let start = self.cursor.at;
-                self.cursor.at += plain_prefix(&self.cursor.text.as_bytes()[start..]);
-                out.push_str(self.cursor.since(start));
-            }
-        }
-        Ok(out)
-    }
-
-    fn escape(&mut self) -> Result<char> {
-        let escape = self.cursor.peek();
-        self.cursor.at += 1;
-        Ok(match escape {
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{c}',
-            Some(b'n') => '\n',
-            Some(b'r') => '\r',
-            Some(b't') => '\t',
-            Some(b'u') => self.unicode()?,
-            // `"`, `\` and `/` stand for themselves; nothing else passed the check.
-            Some(plain) => char::from(plain),
-            None => return self.cursor.fail("the text ends inside a string"),
-        })
-    }
-
-    fn unicode(&mut self) -> Result<char> {
-        const PROBLEM: &str = "half a surrogate pair in a string";
-        let first = self.cursor.hex4()?;
-        if let Some(character) = char::from_u32(first) {
-            return Ok(character);
-        }
-        if !(0xd800..0xdc00).contains(&first)
-            || !self.cursor.text.as_bytes()[self.cursor.at..].starts_with(b"\\u")
-        {
-            return self.cursor.fail(PROBLEM);
-        }
-        self.cursor.at += 2;
-        let second = self.cursor.hex4()?;
-        if !(0xdc00..0xe000).contains(&second) {
-            return self.cursor.fail(PROBLEM);
-        }
-        let code = 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00);
-        char::from_u32(code).map_or_else(|| self.cursor.fail(PROBLEM), Ok)
     }
 }
 
