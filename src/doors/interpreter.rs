@@ -6,7 +6,7 @@ use std::time::Instant;
 use http::StatusCode;
 
 use crate::domain::Failure;
-use crate::protocol::interpreter::{self, Head};
+use crate::protocol::interpreter::{self, Head, Unreadable};
 use crate::server::{Call, Door, DoorReply};
 use crate::service::{Outcome, Service};
 
@@ -32,13 +32,13 @@ impl Interpreter {
 impl Door for Interpreter {
     async fn handle(&self, call: Call) -> DoorReply {
         let started = Instant::now();
-        let decoded = match interpreter::decode(&call.body) {
+        let text = match interpreter::parse(&call.body) {
+            Ok(text) => text,
+            Err(error) => return unreadable(&error, &call),
+        };
+        let decoded = match interpreter::decode(&text) {
             Ok(decoded) => decoded,
-            Err(unreadable) => {
-                let message = unreadable.to_string();
-                tracing::warn!(error = message, bytes = call.body.len(), "refused a request without a uid");
-                return DoorReply::refusal(StatusCode::BAD_REQUEST, "BadRequest", &message);
-            }
+            Err(error) => return unreadable(&error, &call),
         };
         let head = decoded.head;
         let outcome = match &decoded.question {
@@ -54,6 +54,13 @@ impl Door for Interpreter {
             outcome: outcome.answer.as_ref().map_or_else(|failure| failure.code().reason(), |_| "ok"),
         }
     }
+}
+
+/// The answer where there is no uid to answer to.
+fn unreadable(error: &Unreadable, call: &Call) -> DoorReply {
+    let message = error.to_string();
+    tracing::warn!(error = message, bytes = call.body.len(), "refused a request without a uid");
+    DoorReply::refusal(StatusCode::BAD_REQUEST, "BadRequest", &message)
 }
 
 /// The one line of a request. Never holds anything of a body but names and, in a failure, the value that is wrong.

@@ -61,7 +61,6 @@ pub fn crosses(before: &Value<'_>, after: &Value<'_>) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::Raw;
 
     #[test]
     fn protected_places_are_known_by_their_pointer() {
@@ -89,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_revision_that_touches_them_is_refused_with_the_place() {
-        let value = |text: &'static str| Raw::parse(text.as_bytes()).unwrap().to_value().unwrap();
+        let value = |text: &'static str| Value::parse(text.as_bytes()).unwrap();
         let before =
             value(r#"{"kind":"A","metadata":{"name":"n","labels":{"karmada.io/managed":"true","app":"x"}}}"#);
         let same =

@@ -96,10 +96,9 @@ fn map_made<'v, 'a>(place: &'v mut Value<'a>) -> &'v mut Object<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::Raw;
 
     fn value(text: &'static str) -> Value<'static> {
-        Raw::parse(text.as_bytes()).unwrap().to_value().unwrap()
+        Value::parse(text.as_bytes()).unwrap()
     }
 
     fn pointer(text: &str) -> Pointer {

@@ -126,9 +126,12 @@ fn integer(raw: &Raw<'_>, pointer: &Pointer) -> Result<i64, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::Text;
 
-    fn raw(text: &str) -> Raw<'_> {
-        Raw::parse(text.as_bytes()).unwrap()
+    /// Tests are short: nothing is given back.
+    fn raw(text: &str) -> Raw<'static> {
+        let text = Box::leak(Box::new(text.to_owned()));
+        Box::leak(Box::new(Text::parse(text.as_bytes()).unwrap())).root()
     }
 
     fn revised(object: &str, replicas: i64) -> String {

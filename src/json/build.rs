@@ -11,6 +11,17 @@ use super::{MAX_DEPTH, Number, Object, Value};
 /// Objects with more members than this have their names checked for repetition through a set.
 const SET_ABOVE: usize = 16;
 
+/// Reads one value, with nothing but space around it.
+pub(super) fn parse(bytes: &[u8]) -> Result<Value<'_>> {
+    let text =
+        std::str::from_utf8(bytes).map_err(|error| ParseError::Encoding { offset: error.valid_up_to() })?;
+    let mut builder = Builder::new(text);
+    builder.cursor.skip_space();
+    let value = builder.value(MAX_DEPTH)?;
+    builder.cursor.skip_space();
+    if builder.cursor.at_end() { Ok(value) } else { builder.cursor.fail("something follows the value") }
+}
+
 /// Builds trees. Items and members are gathered on two stacks that all levels share, and leave them in one piece
 /// when their list or object is complete: one allocation for each, of the right size.
 pub(super) struct Builder<'a> {

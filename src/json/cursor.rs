@@ -24,6 +24,16 @@ impl<'a> Cursor<'a> {
         Self { text, at: 0 }
     }
 
+    /// The place `at` bytes into the text, which is the boundary of a value.
+    pub(super) fn at(text: &'a str, at: usize) -> Self {
+        Self { text, at }
+    }
+
+    /// Goes on to the place `at` bytes into the text, which is the boundary of a value.
+    pub(super) fn go(&mut self, at: usize) {
+        self.at = at;
+    }
+
     pub(super) fn offset(&self) -> usize {
         self.at
     }
@@ -37,11 +47,13 @@ impl<'a> Cursor<'a> {
         self.at >= self.text.len()
     }
 
+    #[inline]
     pub(super) fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
     /// Passes one byte, which is ASCII, and gives it.
+    #[inline]
     pub(super) fn bump(&mut self) -> Option<u8> {
         let byte = self.peek()?;
         self.at += 1;
@@ -55,6 +67,7 @@ impl<'a> Cursor<'a> {
         self.since(start)
     }
 
+    #[inline]
     pub(super) fn skip_space(&mut self) {
         const EIGHT: [u8; 8] = [b' '; 8];
         while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
@@ -70,6 +83,7 @@ impl<'a> Cursor<'a> {
         Err(ParseError::Syntax { offset: self.at, problem })
     }
 
+    #[inline]
     fn expect(&mut self, byte: u8, problem: &'static str) -> Result<()> {
         if self.peek() == Some(byte) {
             self.at += 1;
@@ -79,71 +93,23 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Passes the value that begins here, checking its grammar. Gives the depth of its containers.
-    ///
-    /// Uses no recursion: the text may be nested as deep as it is long.
-    pub(super) fn skip_value(&mut self) -> Result<usize> {
-        let mut open: Vec<u8> = Vec::new();
-        let mut depth = 0;
-        loop {
-            // A value begins here.
-            match self.peek() {
-                Some(b'"') => self.skip_string().map(drop)?,
-                Some(b'-' | b'0'..=b'9') => self.skip_number()?,
-                Some(b't') => self.literal("true")?,
-                Some(b'f') => self.literal("false")?,
-                Some(b'n') => self.literal("null")?,
-                Some(bracket @ (b'[' | b'{')) => {
-                    self.at += 1;
-                    open.push(bracket);
-                    depth = depth.max(open.len());
-                    self.skip_space();
-                    let close = if bracket == b'[' { b']' } else { b'}' };
-                    if self.peek() == Some(close) {
-                        self.at += 1;
-                        open.pop();
-                    } else {
-                        if bracket == b'{' {
-                            self.skip_name()?;
-                        }
-                        continue;
-                    }
-                }
-                Some(_) => return self.fail("expected a value"),
-                None => return self.fail("the text ends where a value should be"),
-            }
-            // A value ended here: close what it completes, or go on to its neighbour.
-            loop {
-                let Some(&bracket) = open.last() else {
-                    return Ok(depth);
-                };
-                self.skip_space();
-                match (self.peek(), bracket) {
-                    (Some(b','), b'[') => {
-                        self.at += 1;
-                        self.skip_space();
-                        break;
-                    }
-                    (Some(b','), _) => {
-                        self.at += 1;
-                        self.skip_space();
-                        self.skip_name()?;
-                        break;
-                    }
-                    (Some(b']'), b'[') | (Some(b'}'), b'{') => {
-                        self.at += 1;
-                        open.pop();
-                    }
-                    (None, _) => return self.fail("the text ends inside a list or an object"),
-                    (Some(_), b'[') => return self.fail("expected `,` or `]`"),
-                    _ => return self.fail("expected `,` or `}`"),
-                }
-            }
+    /// Passes the string, number, boolean or null that begins here, checking its grammar.
+    #[inline]
+    pub(super) fn skip_scalar(&mut self) -> Result<()> {
+        match self.peek() {
+            Some(b'"') => self.skip_string().map(drop),
+            Some(b'-' | b'0'..=b'9') => self.skip_number(),
+            Some(b't') => self.literal("true"),
+            Some(b'f') => self.literal("false"),
+            Some(b'n') => self.literal("null"),
+            Some(_) => self.fail("expected a value"),
+            None => self.fail("the text ends where a value should be"),
         }
     }
 
     /// Passes `"name" :` and the space around it.
-    fn skip_name(&mut self) -> Result<()> {
+    #[inline]
+    pub(super) fn skip_name(&mut self) -> Result<()> {
         if self.peek() != Some(b'"') {
             return self.fail("expected the name of a member, in double quotes");
         }
@@ -218,6 +184,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    #[inline]
     pub(super) fn skip_number(&mut self) -> Result<()> {
         if self.peek() == Some(b'-') {
             self.at += 1;
@@ -247,6 +214,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
+    #[inline]
     fn skip_digits(&mut self) {
         while let Some(b'0'..=b'9') = self.peek() {
             self.at += 1;
@@ -254,11 +222,12 @@ impl<'a> Cursor<'a> {
     }
 
     /// Passes a string. Gives whether it holds escapes, whose grammar is checked.
+    #[inline]
     fn skip_string(&mut self) -> Result<bool> {
         self.at += 1;
         let mut escaped = false;
         loop {
-            self.plain();
+            self.at += plain_prefix(&self.text.as_bytes()[self.at..]);
             match self.peek() {
                 Some(b'"') => {
                     self.at += 1;
@@ -308,6 +277,7 @@ impl<'a> Cursor<'a> {
 }
 
 /// How many bytes at the front are neither `"`, `\` nor control characters; eight are looked at in one step.
+#[inline]
 fn plain_prefix(bytes: &[u8]) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHS: u64 = ONES << 7;

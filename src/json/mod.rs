@@ -3,13 +3,13 @@
 //!
 //! Three shapes, from cheap to dear:
 //!
-//! * [`Raw`], a checked slice of JSON text. Members can be looked up in it without building anything;
+//! * [`Text`], checked, and [`Raw`], a value in it. Members can be looked up in that without building anything;
 //!   this is how the envelope of a request and the few fields that an operation needs are read.
 //! * [`Value`], a tree that borrows its strings from the text, shares its lists and objects by reference
 //!   count, and copies one only when it is changed. A revision therefore costs what it changes.
 //! * text again, compact, through [`Value`]'s [`Display`](std::fmt::Display).
 //!
-//! What is refused, and where: text that is not JSON (RFC 8259) by [`Raw::parse`]; an object that holds one
+//! What is refused, and where: text that is not JSON (RFC 8259) by [`Text::parse`]; an object that holds one
 //! name twice, and containers nested deeper than [`MAX_DEPTH`], by [`Raw::to_value`]. No input, however deep,
 //! uses more than a bounded piece of stack.
 //!
@@ -21,6 +21,7 @@ mod error;
 mod number;
 mod pointer;
 mod raw;
+mod text;
 mod unescape;
 mod value;
 mod write;
@@ -35,5 +36,6 @@ pub use error::ParseError;
 pub use number::Number;
 pub use pointer::{Pointer, PointerError};
 pub use raw::{Members, Raw};
+pub use text::Text;
 pub use value::{Index, Kind, Object, Value};
 pub use write::write_string;

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn parse(text: &str) -> Result<Value<'_>, ParseError> {
-    Raw::parse(text.as_bytes())?.to_value()
+    Value::parse(text.as_bytes())
 }
 
 fn nested(depth: usize) -> String {
@@ -65,17 +65,25 @@ fn a_name_that_is_there_twice_is_refused_at_every_level_and_size() {
 fn depth_is_counted_exactly_and_no_depth_uses_up_the_stack() {
     assert!(parse(&nested(MAX_DEPTH)).is_ok());
     assert_eq!(parse(&nested(MAX_DEPTH + 1)), Err(ParseError::TooDeep { depth: MAX_DEPTH + 1 }));
-    let text = nested(1_000_000);
-    let raw = Raw::parse(text.as_bytes()).unwrap();
-    assert_eq!((raw.depth(), raw.members().unwrap().len()), (1_000_000, 0));
-    assert!(parse(&"[".repeat(1_000_000)).is_err());
-    assert!(parse(&r#"{"a":"#.repeat(1_000_000)).is_err());
+    for depth in [1, 2, 511, 512, 513, 1023, 1024, 1025, 1026, 5000, 1_000_000] {
+        let text = format!(r#"[{{"a":{}}},[[]]]"#, nested(depth));
+        let text = Text::parse(text.as_bytes()).unwrap();
+        assert_eq!(text.root().depth(), depth + 2);
+        let items = text.root().items().unwrap();
+        assert_eq!((items.len(), items[0].depth(), items[1].depth()), (2, depth + 1, 2));
+        assert_eq!(items[0].to_value().is_ok(), depth < MAX_DEPTH);
+    }
+    for unfinished in ["[", r#"{"a":"#] {
+        let text = unfinished.repeat(1_000_000);
+        assert!(parse(&text).is_err() && Text::parse(text.as_bytes()).is_err());
+    }
 }
 
 #[test]
 fn raw_text_is_looked_up_without_building_it() {
-    let raw =
-        Raw::parse(br#" {"spec": {"replicas" : 3, "x": [1, {"replicas": 4}]}, "a/b": "\u0041"} "#).unwrap();
+    let text =
+        Text::parse(br#" {"spec": {"replicas" : 3, "x": [1, {"replicas": 4}]}, "a/b": "\u0041"} "#).unwrap();
+    let raw = text.root();
     let at = |pointer: &str| {
         raw.at(&Pointer::parse(pointer).unwrap()).unwrap().map(|found| found.text().to_owned())
     };
@@ -87,19 +95,29 @@ fn raw_text_is_looked_up_without_building_it() {
 }
 
 #[test]
-fn an_envelope_is_read_in_one_pass() {
-    let body = br#" {"kind":"K", "request" : {"uid":"u","object":{"a":[[1]]},"uid":"v"},"x":[]} "#;
-    let (outer, inner) = Members::parse_nested(body, "request").unwrap();
-    assert_eq!((outer.len(), inner.len(), outer.repeated(), inner.repeated()), (3, 3, None, Some("uid")));
-    assert_eq!(outer.get("request").unwrap().depth(), 4);
-    assert_eq!(inner.get("object").unwrap().text(), r#"{"a":[[1]]}"#);
+fn members_and_items_pass_over_whole_containers() {
+    let text = Text::parse(br#" {"kind":"K", "request" : {"uid":"u","object":{"a":[[1], {}]},"uid":"v"},"x":[ ],"y":[1,"]",{"z":2}]} "#).unwrap();
+    let outer = text.root().members().unwrap();
+    let inner = outer.get("request").unwrap().members().unwrap();
+    assert_eq!((outer.len(), inner.len(), outer.repeated(), inner.repeated()), (4, 3, None, Some("uid")));
+    assert_eq!(
+        (text.root().depth(), outer.get("request").unwrap().depth(), outer.get("x").unwrap().depth()),
+        (5, 4, 1)
+    );
+    assert_eq!(inner.get("object").unwrap().text(), r#"{"a":[[1], {}]}"#);
     assert_eq!((inner.count("uid"), inner.get("uid").unwrap().text()), (2, r#""u""#));
-    for (text, outer_len, inner_len) in [("[]", 0, 0), (r#"{"request":[1]}"#, 1, 0), ("{}", 0, 0)] {
-        let (outer, inner) = Members::parse_nested(text.as_bytes(), "request").unwrap();
-        assert_eq!((outer.len(), inner.len()), (outer_len, inner_len), "{text}");
-    }
-    for text in ["", "{", r#"{"request":{}"#, r#"{"request":{"a":}}"#, "{} x", r#"{"request":{"a":1]}"#] {
-        assert!(Members::parse_nested(text.as_bytes(), "request").is_err(), "{text}");
+    assert_eq!(
+        text.root().get("request").unwrap().unwrap().get("uid").unwrap_err().to_string(),
+        "the member \"uid\" is there twice, the second time at byte 62"
+    );
+    let items: Vec<&str> = outer.get("y").unwrap().items().unwrap().iter().map(Raw::text).collect();
+    assert_eq!(items, ["1", r#""]""#, r#"{"z":2}"#]);
+    for scalar in ["1", "null", r#""a""#] {
+        let text = Text::parse(scalar.as_bytes()).unwrap();
+        assert_eq!(
+            (text.root().members().unwrap().len(), text.root().items().unwrap().len(), text.root().depth()),
+            (0, 0, 0)
+        );
     }
 }
 
@@ -211,17 +229,41 @@ proptest! {
         }
     }
 
+    /// Text is accepted or not, whichever way it is read; and what is looked up in it is what is built of it.
+    #[test]
+    fn looking_up_and_building_agree(text in almost_json()) {
+        let built = parse(&text);
+        let checked = Text::parse(text.as_bytes());
+        // Surrogates and repeated names are only looked at where something is built.
+        prop_assert!(checked.is_ok() || built.is_err());
+        let (Ok(checked), Ok(built)) = (checked, built) else { return Ok(()); };
+        prop_assert_eq!(&checked.root().to_value().unwrap(), &built);
+        let members = checked.root().members().unwrap();
+        let items = checked.root().items().unwrap();
+        match &built {
+            Value::Object(object) => {
+                prop_assert_eq!(members.len(), object.len());
+                for (name, value) in object.iter() {
+                    let raw = members.get(name).unwrap();
+                    prop_assert_eq!(&raw.to_value().unwrap(), value);
+                    prop_assert_eq!(raw.text(), checked.root().get(name).unwrap().unwrap().text());
+                }
+            }
+            Value::Array(list) => {
+                let read: Vec<Value<'_>> = items.iter().map(|item| item.to_value().unwrap()).collect();
+                prop_assert_eq!(&read[..], &list[..]);
+            }
+            _ => prop_assert!(members.is_empty() && items.is_empty()),
+        }
+    }
+
     /// Whatever the bytes, there is an answer.
     #[test]
     fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
-        if let Ok(raw) = Raw::parse(&bytes) {
-            let _ = raw.to_value();
-            let _ = raw.members().unwrap();
-        }
-        let nested = Members::parse_nested(&bytes, "a");
-        prop_assert_eq!(nested.is_ok(), Raw::parse(&bytes).is_ok());
-        if let Ok((outer, _)) = nested {
-            let _ = outer.repeated();
+        let _ = Value::parse(&bytes);
+        if let Ok(text) = Text::parse(&bytes) {
+            let _ = text.root().to_value();
+            let _ = text.root().members().unwrap().repeated();
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Number, Pointer};
+use super::{Number, ParseError, Pointer};
 
 /// A JSON value.
 ///
@@ -59,6 +59,12 @@ impl fmt::Display for Kind {
 }
 
 impl<'a> Value<'a> {
+    /// Reads one value, with nothing but space around it. What is refused is what [`Text::parse`](super::Text::parse) and
+    /// [`Raw::to_value`](super::Raw::to_value) refuse.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, ParseError> {
+        super::build::parse(bytes)
+    }
+
     /// A string value.
     pub fn string(text: impl Into<Cow<'a, str>>) -> Self {
         Self::String(text.into())

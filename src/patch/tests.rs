@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 
 use super::{Operation, Patch, diff, oracle};
-use crate::json::{Number, Object, Raw, Value};
+use crate::json::{Number, Object, Value};
 
 fn value(text: &str) -> Value<'_> {
-    Raw::parse(text.as_bytes()).unwrap().to_value().unwrap()
+    Value::parse(text.as_bytes()).unwrap()
 }
 
 fn patch(before: &str, after: &str) -> String {

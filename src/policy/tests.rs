@@ -3,10 +3,10 @@
 use super::{compile, field_path};
 use crate::domain::{ClusterName, GroupVersionKind, Workload};
 use crate::engine::{Action, Elsewhere, GenerateWhen, Handover, PolicySet};
-use crate::json::{Pointer, Raw, Value};
+use crate::json::{Pointer, Value};
 
 fn document(text: &str) -> Value<'static> {
-    Raw::parse(text.as_bytes()).unwrap().to_value().unwrap().into_owned()
+    Value::parse(text.as_bytes()).unwrap().into_owned()
 }
 
 /// A policy of this kind with this metadata and these fields of the spec, in JSON.

@@ -6,12 +6,18 @@ use futures_util::future::BoxFuture;
 
 use super::*;
 use crate::domain::{ClusterName, GroupVersionKind, Schedule, TargetCluster};
-use crate::json::Raw;
+use crate::json::{Raw, Text};
 use crate::policy;
 use crate::state::memory::MemoryLedger;
 
+/// Tests are short: nothing is given back.
+fn raw(text: &str) -> Raw<'static> {
+    let text = Box::leak(Box::new(text.to_owned()));
+    Box::leak(Box::new(Text::parse(text.as_bytes()).unwrap())).root()
+}
+
 fn document(text: &str) -> Value<'static> {
-    Raw::parse(text.as_bytes()).unwrap().to_value().unwrap().into_owned()
+    Value::parse(text.as_bytes()).unwrap().into_owned()
 }
 
 /// A policy for kind `Train` with the allocation `lead` and these rules.
@@ -42,7 +48,7 @@ fn workload() -> Workload {
 }
 
 fn question<'a>(object: &'a str, operation: Operation<'a>) -> Question<'a> {
-    Question { workload: workload(), object: Raw::parse(object.as_bytes()).unwrap(), operation }
+    Question { workload: workload(), object: raw(object), operation }
 }
 
 async fn answer(service: &Service, object: &str, operation: Operation<'_>) -> Result<String, String> {
@@ -82,7 +88,7 @@ async fn the_heaviest_keeps_the_allocation_until_it_is_not_scheduled() {
 async fn a_pin_on_the_template_moves_it_and_is_remembered() {
     let service = Service::new(policies(RULE), Arc::new(MemoryLedger::default()));
     let ask = |name: &'static str, original: Option<&'static str>| {
-        let original = original.map(|text| Raw::parse(text.as_bytes()).unwrap());
+        let original = original.map(raw);
         revised(&service, STEPS, Target { original, ..target(name, Some(BOTH)) })
     };
     let pin = r#"{"metadata":{"annotations":{"reviser.io/lead-cluster":"z"}}}"#;
@@ -96,13 +102,9 @@ async fn a_pin_on_the_template_moves_it_and_is_remembered() {
     let pinned_object =
         STEPS.replace(r#""name":"n""#, r#""name":"n","annotations":{"reviser.io/lead-cluster":"x"}"#);
     assert_eq!(
-        revised(
-            &service,
-            &pinned_object,
-            Target { original: Some(Raw::parse(b"{}").unwrap()), ..target("z", Some(BOTH)) }
-        )
-        .await
-        .unwrap(),
+        revised(&service, &pinned_object, Target { original: Some(raw("{}")), ..target("z", Some(BOTH)) })
+            .await
+            .unwrap(),
         "[]"
     );
     assert_eq!(revised(&service, &pinned_object, target("x", Some(BOTH))).await.unwrap(), "[]");

@@ -2,7 +2,7 @@
 
 use saphyr_parser::{Parser, ScanError};
 
-use crate::json::{ParseError, Raw, Value};
+use crate::json::{ParseError, Value};
 
 use super::build::Builder;
 use super::lines::{self, Lines};
@@ -38,7 +38,7 @@ pub fn documents(text: &str) -> Result<Vec<Document>, YamlError> {
 
 fn json(text: &str) -> Result<Document, YamlError> {
     let start = text.len() - text.trim_start().len();
-    let value = Raw::parse(text.as_bytes()).and_then(|raw| raw.to_value()).map_err(|error| {
+    let value = Value::parse(text.as_bytes()).map_err(|error| {
         let offset = match error {
             ParseError::Syntax { offset, .. }
             | ParseError::Encoding { offset }

@@ -3,13 +3,13 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::json::{Raw, Value};
+use crate::json::Value;
 
 const RECORDED: &str = include_str!("../../../tests/data/quantities.json");
 
 /// A section of the recording.
 fn recorded(section: &str) -> Vec<Value<'static>> {
-    let recording = Raw::parse(RECORDED.as_bytes()).unwrap().to_value().unwrap();
+    let recording = Value::parse(RECORDED.as_bytes()).unwrap();
     let cases = recording.get(section).unwrap().as_array().unwrap().to_vec();
     assert!(cases.len() > 100, "{section} has but {} cases", cases.len());
     cases

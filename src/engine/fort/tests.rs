@@ -1,10 +1,9 @@
 //! What the action does to steps, over other paths, fields and types than the seed's too.
 
 use super::*;
-use crate::json::Raw;
 
 fn value(text: &str) -> Value<'static> {
-    Raw::parse(text.as_bytes()).unwrap().to_value().unwrap().into_owned()
+    Value::parse(text.as_bytes()).unwrap().into_owned()
 }
 
 fn fort(elsewhere: Elsewhere) -> Fort {

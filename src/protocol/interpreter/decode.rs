@@ -6,7 +6,7 @@ use super::{ANSWERED, API_VERSION, KIND, label};
 use crate::domain::{
     ClusterName, Failure, GroupVersionKind, Operation, Question, Schedule, Target, TargetCluster, Workload,
 };
-use crate::json::{Kind, MAX_DEPTH, Members, ParseError, Pointer, Raw};
+use crate::json::{Kind, MAX_DEPTH, Members, ParseError, Pointer, Raw, Text};
 
 /// Replicas are 32 bits wide in Karmada's API.
 const MAX_REPLICAS: i64 = i32::MAX as i64;
@@ -49,10 +49,20 @@ pub struct Decoded<'a> {
     pub question: Result<Question<'a>, Failure>,
 }
 
-/// Reads a request body.
-pub fn decode(body: &[u8]) -> Result<Decoded<'_>, Unreadable> {
-    let unreadable = |error: ParseError| Unreadable(format!("the body is no {KIND}: {error}"));
-    let (envelope, request) = Members::parse_nested(body, "request").map_err(unreadable)?;
+/// Checks a request body.
+pub fn parse(body: &[u8]) -> Result<Text<'_>, Unreadable> {
+    Text::parse(body).map_err(|error| unreadable(&error))
+}
+
+/// Reads a request.
+pub fn decode<'a>(body: &'a Text<'_>) -> Result<Decoded<'a>, Unreadable> {
+    let envelope = body.root().members().map_err(|error| unreadable(&error))?;
+    let request = envelope
+        .get("request")
+        .map(|request| request.members())
+        .transpose()
+        .map_err(|error| unreadable(&error))?;
+    let request = request.unwrap_or_default();
     if envelope.count("request") > 1 {
         return Err(Unreadable("the body has the member \"request\" twice".to_owned()));
     }
@@ -83,6 +93,10 @@ pub fn decode(body: &[u8]) -> Result<Decoded<'_>, Unreadable> {
     let head = Head { uid, operation: operation.as_deref().and_then(label), subject };
     let question = check_envelope(&envelope, &request).and_then(|()| question(&request));
     Ok(Decoded { head, question })
+}
+
+fn unreadable(error: &ParseError) -> Unreadable {
+    Unreadable(format!("the body is no {KIND}: {error}"))
 }
 
 fn check_envelope(envelope: &Members<'_>, request: &Members<'_>) -> Result<(), Failure> {

@@ -14,7 +14,7 @@ mod encode;
 #[cfg(test)]
 mod tests;
 
-pub use decode::{Decoded, Head, Unreadable, decode};
+pub use decode::{Decoded, Head, Subject, Unreadable, decode, parse};
 pub use encode::encode;
 
 /// `apiVersion` of the envelope.

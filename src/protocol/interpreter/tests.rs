@@ -1,9 +1,16 @@
 //! What is read out of a request, what is wrong with one, and the bytes of a reply.
 
-use super::{decode, encode};
+use super::{Decoded, Unreadable, encode, parse};
 use crate::domain::{Answer, Failure, Operation};
-use crate::json::Value;
+use crate::json::{Text, Value};
 use crate::patch::Patch;
+
+/// Tests are short: nothing is given back.
+fn decode(body: &[u8]) -> Result<Decoded<'static>, Unreadable> {
+    let body = Box::leak(Box::new(body.to_vec()));
+    let text: &'static Text<'static> = Box::leak(Box::new(parse(body)?));
+    super::decode(text)
+}
 
 /// A request with these members instead of, or besides, those of a right one; null takes a member away.
 fn request(changes: serde_json::Value) -> String {

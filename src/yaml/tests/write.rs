@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use proptest::prelude::*;
 
-use crate::json::{Number, Raw, Value};
+use crate::json::{Number, Value};
 use crate::yaml::{documents, write};
 
 fn written(json: &str) -> String {
     let mut out = String::new();
-    write(&Raw::parse(json.as_bytes()).unwrap().to_value().unwrap(), &mut out);
+    write(&Value::parse(json.as_bytes()).unwrap(), &mut out);
     out
 }
 
