@@ -1,21 +1,21 @@
 //! The log: where it goes, what it looks like, and what gets into it.
 //!
-//! Events go to stderr, one line each, a few milliseconds late, since a thread of the log's own writes them
-//! (measured: writing each line to a pipe at once adds half of what a whole request costs). A panic, and the
-//! end of the process, wait for what is left to be written; a process that is killed loses those
-//! milliseconds. Bodies of requests never get into the log; they may hold secrets. Who logs uses `tracing`
-//! alone; only the composition root calls [`init`].
+//! Every request is told of, so a line has to be cheap: lines are made without the layers of a general
+//! formatter, and written in batches while there are many (`writer`). A process that is killed loses what
+//! the last 20 ms said below a warning; one that ends or panics loses nothing. Bodies of requests never get
+//! into the log; they may hold secrets. Who logs uses `tracing` alone; only the composition root calls
+//! [`init`]. Spans are not told of.
 
+mod line;
+mod stamp;
 mod writer;
 
-use std::{fmt, io::IsTerminal as _, panic, str::FromStr};
+use std::{fmt, io::IsTerminal as _, panic, str::FromStr, sync::Arc, time::SystemTime};
 
 use tracing::error;
-use tracing_subscriber::{
-    EnvFilter, fmt::MakeWriter, layer::SubscriberExt as _, util::SubscriberInitExt as _,
-};
+use tracing_subscriber::{EnvFilter, layer::SubscriberExt as _, util::SubscriberInitExt as _};
 
-use writer::LineWriter;
+use self::{line::Lines, writer::Writer};
 
 /// What a line of the log looks like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,141 +72,52 @@ impl fmt::Display for LogFilter {
 #[error("{0}")]
 pub struct LogOptionError(String);
 
-/// Why there is no log.
+/// There is a log already.
 #[derive(Debug, thiserror::Error)]
-pub enum InitError {
-    /// There is one already.
-    #[error("failed to set up the log")]
-    Taken(#[source] tracing_subscriber::util::TryInitError),
-    /// Its thread can't be started.
-    #[error("failed to start the thread of the log")]
-    Thread(#[source] std::io::Error),
-}
+#[error("failed to set up the log")]
+pub struct InitError(#[source] tracing_subscriber::util::TryInitError);
 
-/// The log of the process. Whoever holds this at the end of the process drops it then: what is left is
-/// written before that returns.
-#[derive(Debug)]
-#[must_use = "what is logged last is lost if this is dropped first"]
-pub struct Log {
-    writer: LineWriter,
-}
+/// Keeps the log from being cut off: when this is dropped, all lines are written, and later ones at once.
+///
+/// To be held until the end of `main`.
+#[must_use = "without it the last lines are lost, or every line costs a write"]
+pub struct LogGuard(Arc<Writer>);
 
-impl Log {
-    /// Waits until all that was logged so far is written: before something else is written to stderr, for
-    /// example.
-    pub fn flush(&self) {
-        self.writer.flush();
+impl fmt::Debug for LogGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LogGuard").finish_non_exhaustive()
     }
 }
 
-impl Drop for Log {
+impl Drop for LogGuard {
     fn drop(&mut self) {
-        self.writer.flush();
+        self.0.close();
     }
 }
 
 /// Sets up the log of the process, and has panics told in it.
 ///
 /// Text is coloured if stderr is a terminal and `NO_COLOR` is not set to anything.
-pub fn init(format: LogFormat, filter: &LogFilter) -> Result<Log, InitError> {
+pub fn init(format: LogFormat, filter: &LogFilter) -> Result<LogGuard, InitError> {
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let colour = std::io::stderr().is_terminal() && !no_color;
-    let writer = LineWriter::start(std::io::stderr()).map_err(InitError::Thread)?;
-    subscriber(format, filter, colour, writer.clone()).try_init().map_err(InitError::Taken)?;
-    let log = Log { writer: writer.clone() };
-    panic::set_hook(Box::new(move |panic| {
-        let message = panic.payload_as_str().unwrap_or("no message");
+    let writer = Writer::new(std::io::stderr());
+    let guard = LogGuard(Arc::clone(&writer));
+    subscriber(filter, Lines { format, colour, clock: SystemTime::now, writer })
+        .try_init()
+        .map_err(InitError)?;
+    panic::set_hook(Box::new(|panic| {
+        let payload = panic.payload_as_str().unwrap_or("no message");
         let location = panic.location().map(ToString::to_string).unwrap_or_default();
-        error!(cause = message, location, "panic");
-        writer.flush();
+        // An error is written at once, and with it all that was still to be written.
+        error!(payload, location, "panic");
     }));
-    Ok(log)
+    Ok(guard)
 }
 
-fn subscriber<W>(
-    format: LogFormat,
-    filter: &LogFilter,
-    colour: bool,
-    writer: W,
-) -> Box<dyn tracing::Subscriber + Send + Sync>
-where
-    W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
-{
-    let lines = tracing_subscriber::fmt::layer().with_writer(writer);
-    let registry = tracing_subscriber::registry().with(EnvFilter::new(&filter.0));
-    match format {
-        LogFormat::Text => Box::new(registry.with(lines.with_ansi(colour))),
-        LogFormat::Json => Box::new(registry.with(lines.json().flatten_event(true).with_current_span(false))),
-    }
+fn subscriber(filter: &LogFilter, lines: Lines) -> impl tracing::Subscriber + Send + Sync + 'static {
+    tracing_subscriber::registry().with(EnvFilter::new(&filter.0)).with(lines)
 }
 
 #[cfg(test)]
-mod tests {
-    use std::{
-        io,
-        sync::{Arc, Mutex},
-    };
-
-    use tracing::{debug, info, subscriber::with_default};
-
-    use super::*;
-
-    #[derive(Clone, Default)]
-    struct Lines(Arc<Mutex<Vec<u8>>>);
-
-    impl Lines {
-        fn text(&self) -> String {
-            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
-        }
-    }
-
-    impl io::Write for Lines {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().map_err(|_poisoned| io::ErrorKind::Other)?.extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    fn logged(format: LogFormat, filter: &str, colour: bool) -> String {
-        let lines = Lines::default();
-        let writer = lines.clone();
-        let subscriber = subscriber(format, &filter.parse().unwrap(), colour, move || writer.clone());
-        with_default(subscriber, || {
-            info!(uid = "a-1", "answered");
-            debug!("not for everybody");
-        });
-        lines.text()
-    }
-
-    #[test]
-    fn text_is_plain_unless_it_may_be_coloured() {
-        let plain = logged(LogFormat::Text, "info", false);
-        assert!(plain.contains("INFO") && plain.ends_with("answered uid=\"a-1\"\n"), "{plain}");
-        assert!(!plain.contains('\u{1b}'));
-        assert!(logged(LogFormat::Text, "info", true).contains('\u{1b}'));
-    }
-
-    #[test]
-    fn json_has_the_fields_beside_the_message() {
-        let line = logged(LogFormat::Json, "info", false);
-        let event: serde_json::Value = serde_json::from_str(&line).unwrap();
-        assert_eq!(event["message"], "answered");
-        assert_eq!(event["uid"], "a-1");
-        assert_eq!(event["level"], "INFO");
-    }
-
-    #[test]
-    fn the_filter_takes_levels_and_directives() {
-        assert!(!logged(LogFormat::Text, "info", false).contains("not for everybody"));
-        assert!(logged(LogFormat::Text, "error,reviser=debug", false).contains("not for everybody"));
-        assert_eq!(logged(LogFormat::Text, "off", false), "");
-        for wrong in ["", "reviser=loud", "info,=,"] {
-            assert!(wrong.parse::<LogFilter>().is_err(), "{wrong}");
-        }
-        assert!("yaml".parse::<LogFormat>().is_err());
-    }
-}
+mod tests;

@@ -1,165 +1,188 @@
-//! Writing the log from a thread of its own.
+//! The way of lines to where the log goes: at once while there are few, in batches while there are many.
 //!
-//! A write to a pipe costs more than a request does, and is paid for by whoever logs. So lines are put into a
-//! buffer, and a thread writes what has come together in a few milliseconds in one go.
+//! A write costs more than making the line, and the thread that answers a request pays for both. So a line
+//! that comes shortly after a write waits for others, for [`PAUSE`] at most, and a thread of the writer's own
+//! writes them together. Nothing is dropped and nothing is overtaken: all lines go through one buffer, in the
+//! order they came in. What a process loses that is killed is what its last [`PAUSE`] said below a warning.
 
 use std::{
     io::{self, Write},
     mem,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use tracing_subscriber::fmt::MakeWriter;
+/// How long a line waits at most.
+const PAUSE: Duration = Duration::from_millis(20);
 
-/// How long a line waits for others to be written with.
-const GATHER: Duration = Duration::from_millis(5);
+/// How much waits at most. Whoever brings more writes it all, and waits for that.
+const MAX_PENDING_BYTES: usize = 256 * 1024;
 
-/// How much may wait to be written. What is more is dropped, and counted: a server whose log nobody reads any
-/// more goes on answering.
-const MAX_WAITING: usize = 4 << 20;
+/// How long to wait before the next look at a pipe that is full and does not make its writers wait.
+const FULL_PIPE_PAUSE: Duration = Duration::from_millis(1);
 
-/// A buffer that has grown beyond this is given back once it is written.
-const MAX_KEPT: usize = 64 << 10;
-
-/// How long to wait for somebody to read the log, at the end.
-const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// Takes the lines.
-#[derive(Clone, Debug)]
-pub(super) struct LineWriter {
-    shared: Arc<Shared>,
+/// Takes lines from all threads.
+pub(super) struct Writer {
+    pause: Duration,
+    /// Locked for a moment only, never while something is written.
+    pending: Mutex<Pending>,
+    /// Something is pending where nothing was, or the writer was closed.
+    news: Condvar,
+    /// Locked while something is written. Who holds both has locked this one first, or without waiting.
+    sink: Mutex<Sink>,
 }
 
-#[derive(Debug, Default)]
-struct Shared {
-    waiting: Mutex<Waiting>,
-    /// Something came, or is wanted.
-    came: Condvar,
-    /// Something was written.
-    written: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct Waiting {
+#[derive(Default)]
+struct Pending {
     lines: Vec<u8>,
-    dropped: u64,
-    /// Bytes that ever came, and of those the ones that are written.
-    total_came: u64,
-    total_written: u64,
-    /// Whether somebody waits for all to be written.
-    hurry: bool,
+    last_write: Option<Instant>,
+    has_flusher: bool,
+    closed: bool,
 }
 
-impl LineWriter {
-    /// Starts the thread that writes to `target`. It ends with the process.
-    pub(super) fn start(target: impl Write + Send + 'static) -> io::Result<Self> {
-        let shared = Arc::new(Shared::default());
-        let thread = thread::Builder::new().name("log".to_owned());
-        thread.spawn({
-            let shared = Arc::clone(&shared);
-            move || shared.write_to(target)
-        })?;
-        Ok(Self { shared })
+struct Sink {
+    out: Box<dyn Write + Send>,
+    batch: Vec<u8>,
+    /// A write failed in the middle of a line.
+    torn: bool,
+}
+
+impl Writer {
+    pub(super) fn new(out: impl Write + Send + 'static) -> Arc<Self> {
+        Self::with_pause(out, PAUSE)
     }
 
-    /// Waits until all that came so far is written, but not for ever.
+    pub(super) fn with_pause(out: impl Write + Send + 'static, pause: Duration) -> Arc<Self> {
+        Arc::new(Self {
+            pause,
+            pending: Mutex::default(),
+            news: Condvar::new(),
+            sink: Mutex::new(Sink { out: Box::new(out), batch: Vec::new(), torn: false }),
+        })
+    }
+
+    /// Takes a whole line, its end included. One that is `urgent` is written when this returns.
+    pub(super) fn line(self: &Arc<Self>, line: &str, urgent: bool) {
+        let mut pending = lock(&self.pending);
+        let first = pending.lines.is_empty();
+        pending.lines.extend_from_slice(line.as_bytes());
+        if urgent || pending.closed || pending.lines.len() > MAX_PENDING_BYTES {
+            drop(pending);
+            self.flush();
+        } else if first {
+            // If there were others, somebody is on the way to write them already.
+            let paused = pending.last_write.is_none_or(|last| last.elapsed() >= self.pause);
+            // If the sink is busy, the flusher is better at waiting for it than a thread with work to do.
+            if paused && let Ok(mut sink) = self.sink.try_lock() {
+                sink.take(pending);
+            } else {
+                self.leave_to_flusher(pending);
+            }
+        }
+    }
+
+    /// Writes all that is pending.
     pub(super) fn flush(&self) {
-        let mut waiting = self.shared.lock();
-        let target = waiting.total_came;
-        waiting.hurry = true;
-        self.shared.came.notify_one();
-        let missing = |waiting: &mut Waiting| waiting.total_written < target;
-        let _ = self.shared.written.wait_timeout_while(waiting, FLUSH_TIMEOUT, missing);
-    }
-}
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut sink = lock(&self.sink);
+        sink.take(lock(&self.pending));
     }
 
-    fn write_to(&self, mut target: impl Write) -> ! {
-        let mut lines = Vec::new();
-        loop {
-            let nothing = |waiting: &mut Waiting| waiting.lines.is_empty() && !waiting.hurry;
-            let waiting = self.came.wait_while(self.lock(), nothing).unwrap_or_else(PoisonError::into_inner);
-            let calm = |waiting: &mut Waiting| !waiting.hurry;
-            let gathered = self.came.wait_timeout_while(waiting, GATHER, calm);
-            let (mut waiting, _timeout) = gathered.unwrap_or_else(PoisonError::into_inner);
-            mem::swap(&mut lines, &mut waiting.lines);
-            waiting.hurry = false;
-            let (dropped, came) = (mem::take(&mut waiting.dropped), waiting.total_came);
-            drop(waiting);
+    /// Writes all that is pending, and every later line at once.
+    pub(super) fn close(&self) {
+        lock(&self.pending).closed = true;
+        self.news.notify_one();
+        self.flush();
+    }
 
-            // There is nobody to tell that nothing can be told.
-            let _ = target.write_all(&lines);
-            if dropped > 0 {
-                let _ = writeln!(
-                    target,
-                    "{dropped} lines of the log are lost: they came faster than they were read"
-                );
+    fn leave_to_flusher(self: &Arc<Self>, mut pending: MutexGuard<'_, Pending>) {
+        let running = mem::replace(&mut pending.has_flusher, true);
+        drop(pending);
+        if running {
+            self.news.notify_one();
+            return;
+        }
+        let writer = Arc::clone(self);
+        if thread::Builder::new().name("log".to_owned()).spawn(move || writer.flush_until_closed()).is_err() {
+            lock(&self.pending).has_flusher = false;
+            self.flush();
+        }
+    }
+
+    fn flush_until_closed(&self) {
+        let mut pending = lock(&self.pending);
+        while !pending.closed {
+            let left = pending.last_write.map(|last| self.pause.saturating_sub(last.elapsed()));
+            if pending.lines.is_empty() {
+                pending = self.news.wait(pending).unwrap_or_else(PoisonError::into_inner);
+            } else if let Some(left) = left.filter(|left| !left.is_zero()) {
+                let waited = self.news.wait_timeout(pending, left);
+                pending = waited.unwrap_or_else(PoisonError::into_inner).0;
+            } else {
+                drop(pending);
+                self.flush();
+                pending = lock(&self.pending);
             }
-            let _ = target.flush();
-            lines.clear();
-            if lines.capacity() > MAX_KEPT {
-                lines = Vec::new();
+        }
+    }
+}
+
+impl Sink {
+    fn take(&mut self, mut pending: MutexGuard<'_, Pending>) {
+        if pending.lines.is_empty() {
+            return;
+        }
+        pending.last_write = Some(Instant::now());
+        mem::swap(&mut pending.lines, &mut self.batch);
+        drop(pending);
+        self.write();
+        self.batch.clear();
+        // One huge line must not stay in memory for good.
+        self.batch.shrink_to(2 * MAX_PENDING_BYTES);
+    }
+
+    /// Writes the batch. If that fails there is nobody to tell; only the next line must not go on where half
+    /// of this one ended.
+    fn write(&mut self) {
+        if self.torn {
+            self.batch.insert(0, b'\n');
+        }
+        let mut written = 0;
+        while written < self.batch.len() {
+            match self.out.write(&self.batch[written..]) {
+                Ok(count) if count > 0 => written += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // Somebody who shares stderr made it non-blocking: wait, as a write otherwise would.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(FULL_PIPE_PAUSE),
+                _ => break,
             }
-            self.lock().total_written = came;
-            self.written.notify_all();
+        }
+        if let Some(&last) = self.batch[..written].last() {
+            self.torn = last != b'\n';
         }
     }
 }
 
-impl Write for LineWriter {
-    /// Takes `line` as a whole.
-    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let mut waiting = self.shared.lock();
-        if waiting.lines.len() + line.len() > MAX_WAITING {
-            waiting.dropped += 1;
-            return Ok(line.len());
-        }
-        let first = waiting.lines.is_empty();
-        waiting.lines.extend_from_slice(line);
-        waiting.total_came += u64::try_from(line.len()).unwrap_or(u64::MAX);
-        drop(waiting);
-        if first {
-            self.shared.came.notify_one();
-        }
-        Ok(line.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl MakeWriter<'_> for LineWriter {
-    type Writer = Self;
-
-    fn make_writer(&self) -> Self {
-        self.clone()
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing that is done under a lock leaves it half done.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::{Receiver, Sender, channel};
-
+    use super::super::tests::{NEVER, Sink as Kept, eventually};
     use super::*;
 
-    /// Passes on what is written, once it may.
-    struct Target {
-        gate: Receiver<()>,
-        written: Sender<Vec<u8>>,
+    /// Takes a few bytes at a time, and has something to say about it in between.
+    struct Stubborn {
+        kept: Kept,
+        answers: Vec<io::Result<usize>>,
     }
 
-    impl Write for Target {
+    impl Write for Stubborn {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.gate.recv().map_err(io::Error::other)?;
-            self.written.send(bytes.to_vec()).map_err(io::Error::other)?;
-            Ok(bytes.len())
+            let count = self.answers.pop().unwrap_or(Ok(bytes.len()))?;
+            self.kept.write(&bytes[..count])
         }
 
         fn flush(&mut self) -> io::Result<()> {
@@ -167,55 +190,104 @@ mod tests {
         }
     }
 
-    fn start() -> (LineWriter, Sender<()>, Receiver<Vec<u8>>) {
-        let (open, gate) = channel();
-        let (written, read) = channel();
-        (LineWriter::start(Target { gate, written }).unwrap(), open, read)
+    fn stubborn<const N: usize>(mut answers: [io::Result<usize>; N]) -> (Kept, Arc<Writer>) {
+        answers.reverse();
+        let kept = Kept::default();
+        let writer = Writer::new(Stubborn { kept: kept.clone(), answers: answers.into() });
+        writer.close();
+        (kept, writer)
     }
 
     #[test]
-    fn every_line_of_every_thread_is_written_whole() {
-        let (writer, open, read) = start();
-        for _ in 0..1000 {
-            open.send(()).unwrap();
+    fn a_line_after_a_pause_is_written_at_once() {
+        let kept = Kept::default();
+        let writer = Writer::with_pause(kept.clone(), Duration::ZERO);
+        for line in ["one\n", "two\n", "three\n"] {
+            writer.line(line, false);
+            assert_eq!(kept.writes().last().unwrap(), line);
         }
-        thread::scope(|scope| {
-            for name in ["a", "b", "c"] {
-                let mut writer = writer.clone();
-                scope.spawn(move || {
-                    for number in 0..500 {
-                        writer.write_all(format!("{name} {number}\n").as_bytes()).unwrap();
-                    }
-                });
-            }
-        });
-        writer.flush();
-        let text = String::from_utf8(read.try_iter().flatten().collect()).unwrap();
-        assert_eq!(text.lines().count(), 1500);
-        for name in ["a", "b", "c"] {
-            let own: Vec<_> = text.lines().filter(|line| line.starts_with(name)).collect();
-            let wanted: Vec<_> = (0..500).map(|number| format!("{name} {number}")).collect();
-            assert_eq!(own, wanted);
-        }
+        assert!(!lock(&writer.pending).has_flusher);
     }
 
     #[test]
-    fn a_log_that_nobody_reads_holds_up_nobody_and_says_what_it_lost() {
-        let (writer, open, read) = start();
-        let line = [b'x'; 1 << 10];
-        // One batch can be with the target, and one can wait.
-        let count = 2 * MAX_WAITING / line.len() + 1;
-        for _ in 0..count {
-            writer.clone().write_all(&line).unwrap();
+    fn a_line_right_after_a_write_is_written_by_itself_soon() {
+        let kept = Kept::default();
+        let writer = Writer::new(kept.clone());
+        for round in 1..=5 {
+            writer.line("urgent\n", true);
+            writer.line("soon\n", false);
+            eventually(|| kept.text() == "urgent\nsoon\n".repeat(round));
         }
-        for _ in 0..1000 {
-            open.send(()).unwrap();
+        writer.close();
+    }
+
+    #[test]
+    fn what_waits_is_written_together() {
+        let kept = Kept::default();
+        let writer = Writer::with_pause(kept.clone(), NEVER);
+        for line in ["one\n", "two\n", "three\n"] {
+            writer.line(line, false);
         }
-        writer.flush();
-        let text = String::from_utf8(read.try_iter().flatten().collect()).unwrap();
-        let (_, told) = text.rsplit_once('x').unwrap();
-        let lost: usize = told.split(' ').next().unwrap().parse().unwrap();
-        assert_eq!(text.matches('x').count() / line.len() + lost, count);
-        assert!(lost > 0 && told.contains("lines of the log are lost"), "{told}");
+        writer.close();
+        assert_eq!(kept.writes(), ["one\n", "two\nthree\n"]);
+    }
+
+    #[test]
+    fn too_much_waiting_is_written_by_who_brings_it() {
+        let kept = Kept::default();
+        let writer = Writer::with_pause(kept.clone(), NEVER);
+        let line = format!("{}\n", "x".repeat(1023));
+        for _ in 0..=MAX_PENDING_BYTES / line.len() {
+            writer.line(&line, false);
+        }
+        assert_eq!(kept.writes().len(), 1);
+        writer.line(&line, false);
+        assert_eq!(kept.text().len(), MAX_PENDING_BYTES + 2 * line.len());
+        assert_eq!(kept.writes().len(), 2);
+        writer.close();
+    }
+
+    #[test]
+    fn everything_is_there_after_the_end_and_later_lines_too() {
+        let kept = Kept::default();
+        let writer = Writer::with_pause(kept.clone(), NEVER);
+        writer.line("one\n", false);
+        writer.line("two\n", false);
+        writer.close();
+        assert_eq!(kept.text(), "one\ntwo\n");
+        writer.line("three\n", false);
+        assert_eq!(kept.text(), "one\ntwo\nthree\n");
+    }
+
+    #[test]
+    fn the_flusher_ends_with_the_writer() {
+        let writer = Writer::with_pause(Kept::default(), NEVER);
+        writer.line("one\n", false);
+        writer.line("two\n", false);
+        assert!(Arc::strong_count(&writer) > 1, "the flusher is there");
+        writer.close();
+        eventually(|| Arc::strong_count(&writer) == 1);
+    }
+
+    #[test]
+    fn a_write_that_takes_a_part_is_gone_on_with() {
+        let (kept, writer) = stubborn([
+            Ok(2),
+            Err(io::ErrorKind::Interrupted.into()),
+            Err(io::ErrorKind::WouldBlock.into()),
+            Ok(1),
+        ]);
+        writer.line("one line\n", false);
+        assert_eq!(kept.text(), "one line\n");
+    }
+
+    #[test]
+    fn a_line_after_a_torn_one_is_whole() {
+        let (kept, writer) =
+            stubborn([Ok(2), Err(io::ErrorKind::StorageFull.into()), Err(io::ErrorKind::StorageFull.into())]);
+        writer.line("one\n", false);
+        writer.line("two\n", false);
+        writer.line("three\n", false);
+        assert_eq!(kept.text(), "on\nthree\n");
     }
 }
