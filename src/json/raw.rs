@@ -10,7 +10,7 @@ use super::error::duplicate;
 use super::text::Container;
 use super::{Kind, MAX_DEPTH, Number, ParseError, Pointer, Value};
 
-/// A value in a [`Text`], from which nothing has been built yet.
+/// A value in a [`Text`](super::Text), from which nothing has been built yet.
 ///
 /// Its grammar has been checked. Names that are there twice, surrogates and depth are looked at where
 /// something is read out of it.

@@ -1,6 +1,6 @@
 //! Policy documents: read, checked and compiled into what the engine runs.
 //!
-//! [`compile`] looks at all documents before it says anything, and gives either a [`PolicySet`] or *every*
+//! [`compile`] looks at all documents before it says anything, and gives either a [`PolicySet`](crate::engine::PolicySet) or *every*
 //! [`Finding`], each with its document and field path. It takes parsed documents and does no I/O; where they
 //! come from, and on which line a field stands, is known at the edge.
 

@@ -1,7 +1,7 @@
 //! Allocations that are remembered until the process ends.
 //!
 //! [`MemoryLedger`] survives nothing, and says so by its name: it is for tries, tests and `preview`. The
-//! entries themselves ([`Entries`]) are what the ledger in a file answers from, too.
+//! entries themselves (`Entries`) are what the ledger in a file answers from, too.
 //!
 //! There is one entry for each workload, and there may be a hundred thousand of them. A key is therefore
 //! one piece of text instead of five, and the name of a cluster is there once, however many entries hold
