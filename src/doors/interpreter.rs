@@ -68,15 +68,17 @@ fn log(head: &Head<'_>, applied: &[String], failure: Option<&Failure>, started: 
     let operation = head.operation.unwrap_or(DoorReply::UNKNOWN_OPERATION);
     let duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
     let subject = &head.subject;
+    let (uid, kind, namespace) = (clip(&head.uid), clip(&subject.kind), clip(&subject.namespace));
+    let (name, cluster) = (clip(&subject.name), clip(&subject.cluster));
     macro_rules! line {
         ($level:ident, $outcome:expr, $($error:tt)*) => {
             tracing::$level!(
-                uid = &*head.uid,
+                uid,
                 operation,
-                kind = &*subject.kind,
-                namespace = &*subject.namespace,
-                name = &*subject.name,
-                cluster = &*subject.cluster,
+                kind,
+                namespace,
+                name,
+                cluster,
                 rules = applied.join(","),
                 outcome = $outcome,
                 duration_us,
@@ -89,4 +91,10 @@ fn log(head: &Head<'_>, applied: &[String], failure: Option<&Failure>, started: 
         None => line!(info, "ok",),
         Some(failure) => line!(warn, failure.code().reason(), error = failure.message(),),
     }
+}
+
+/// The beginning of a text that a caller chose, for the log.
+fn clip(text: &str) -> &str {
+    const LONGEST: usize = 256;
+    &text[..text.floor_char_boundary(LONGEST)]
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use super::fort::Fort;
@@ -35,8 +36,9 @@ impl PolicySet {
     }
 
     /// How a kind is interpreted.
-    pub fn interpretation(&self, gvk: &GroupVersionKind) -> Interpretation {
-        self.interpretations.get(gvk).cloned().unwrap_or_default()
+    pub fn interpretation(&self, gvk: &GroupVersionKind) -> &Interpretation {
+        static DEFAULT: LazyLock<Interpretation> = LazyLock::new(Interpretation::default);
+        self.interpretations.get(gvk).unwrap_or(&DEFAULT)
     }
 }
 

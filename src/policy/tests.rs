@@ -282,9 +282,11 @@ fn interpretations_say_where_things_are() {
     let one = |spec: &str| policy("ResourceInterpretation", r#"{"name":"i"}"#, spec);
     let target = r#""target":{"apiVersion":"a/v1","kind":"T"}"#;
     let interpretation = |spec: &str| {
-        compiled(&[one(&format!("{target}{spec}"))]).interpretation(&GroupVersionKind::of("a/v1", "T"))
+        compiled(&[one(&format!("{target}{spec}"))])
+            .interpretation(&GroupVersionKind::of("a/v1", "T"))
+            .clone()
     };
-    let default = PolicySet::default().interpretation(&GroupVersionKind::of("a/v1", "T"));
+    let default = PolicySet::default().interpretation(&GroupVersionKind::of("a/v1", "T")).clone();
     assert_eq!(interpretation(""), default);
     let given = interpretation(
         r#","replicaResource":{"replicas":"/spec/size","podTemplate":"/spec/pod","requirementsAtZero":true}"#,

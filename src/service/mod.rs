@@ -89,8 +89,9 @@ impl Service {
         let answer = match &question.operation {
             Operation::InterpretReplica => self.interpret_replica(question),
             Operation::ReviseReplica { replicas } => {
-                let interpretation = self.policies.load().interpretation(&question.workload.gvk);
-                engine::revise_replica(&question.object, *replicas, &interpretation).map(Answer::Revision)
+                let policies = self.policies.load();
+                let interpretation = policies.interpretation(&question.workload.gvk);
+                engine::revise_replica(&question.object, *replicas, interpretation).map(Answer::Revision)
             }
             Operation::ReviseObject(target) => return self.revise_object(question, target).await,
         };
@@ -98,10 +99,11 @@ impl Service {
     }
 
     fn interpret_replica<'a>(&self, question: &Question<'a>) -> Result<Answer<'a>, Failure> {
-        let interpretation = self.policies.load().interpretation(&question.workload.gvk);
+        let policies = self.policies.load();
+        let interpretation = policies.interpretation(&question.workload.gvk);
         let namespace = &question.workload.namespace;
         let (replicas, requirements) =
-            engine::interpret_replica(&question.object, namespace, &interpretation)?;
+            engine::interpret_replica(&question.object, namespace, interpretation)?;
         Ok(Answer::Replicas { replicas, requirements })
     }
 
