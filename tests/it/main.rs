@@ -9,6 +9,7 @@
 mod health;
 mod http;
 mod limits;
+mod manifests;
 mod reload;
 mod shutdown;
 mod support;
