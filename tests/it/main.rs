@@ -11,6 +11,7 @@ mod http;
 mod limits;
 mod manifests;
 mod reload;
+mod repository;
 mod shutdown;
 mod support;
 mod tls;
