@@ -11,6 +11,7 @@ pub mod domain;
 pub mod doors;
 pub mod engine;
 pub mod json;
+pub mod manifests;
 pub mod patch;
 pub mod policy;
 pub mod protocol;

@@ -29,6 +29,8 @@ pub(super) enum Command {
     Check(CheckArgs),
     /// Make a certificate authority and a server certificate
     Certs(CertsArgs),
+    /// Print the webhook configuration for a caller, matched to what the policies select
+    Manifests(ManifestsArgs),
     /// Print a completion script for a shell
     Completion {
         /// The shell
@@ -168,4 +170,26 @@ pub(super) struct CertsArgs {
     /// Replace the server certificate that is there, and keep the authority
     #[arg(long, env = "REVISER_FORCE")]
     pub(super) force: bool,
+}
+
+/// Who is to be told to call us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ManifestsFor {
+    /// Karmada's resource interpreter; the configuration is for Karmada's API server
+    KarmadaInterpreter,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ManifestsArgs {
+    /// Who is to call
+    #[arg(long = "for", value_enum, value_name = "CALLER", env = "REVISER_FOR")]
+    pub(super) caller: ManifestsFor,
+    /// Where it reaches the server: https, host and port; the path is added
+    #[arg(long, value_name = "URL", env = "REVISER_URL")]
+    pub(super) url: String,
+    /// The certificates of the authorities that it is to trust; those of its system if left out
+    #[arg(long, value_name = "FILE", env = "REVISER_CA_FILE")]
+    pub(super) ca_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) policies: PolicyArgs,
 }

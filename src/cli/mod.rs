@@ -7,6 +7,7 @@ mod args;
 mod certs;
 mod check;
 mod exit;
+mod manifests;
 mod output;
 mod preview;
 mod serve;
@@ -30,6 +31,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Preview(arguments) => preview::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Certs(arguments) => certs::run(&arguments),
+        Command::Manifests(arguments) => manifests::run(&arguments),
         Command::Completion { shell } => completion(shell),
     };
     exit::code(done)

@@ -26,6 +26,10 @@ pub const KIND: &str = "ResourceInterpreterContext";
 /// The operations that are answered.
 pub const ANSWERED: &[&str] = &["InterpretReplica", "ReviseReplica", "ReviseObject"];
 
+/// Those of them that Karmada has today, and that a configuration for it may name. `ReviseObject` is only proposed:
+/// Karmada's validation refuses the name.
+pub const STOCK_KARMADA: &[&str] = &["InterpretReplica", "ReviseReplica"];
+
 /// The operations that Karmada has and that are not answered.
 const NOT_ANSWERED: &[&str] = &[
     "InterpretComponent",

@@ -1,7 +1,9 @@
 //! What the tests have in common: a server on ports of its own, clients for it, and waiting for things.
 
 pub(crate) mod client;
+pub(crate) mod command;
 pub(crate) mod door;
+pub(crate) mod karmada;
 pub(crate) mod server;
 
 use std::time::{Duration, Instant};

@@ -1,0 +1,55 @@
+//! `reviser manifests`.
+
+use std::collections::BTreeSet;
+
+use super::args::{ManifestsArgs, ManifestsFor};
+use super::exit::CliError;
+use super::output;
+use crate::app;
+use crate::certs::{self, CertsError, Pem};
+use crate::domain::GroupVersionKind;
+use crate::doors::Interpreter;
+use crate::engine::{Interpretation, PolicySet};
+use crate::manifests::{self, CaBundle, HookUrl, InterpreterHook};
+use crate::protocol::interpreter::STOCK_KARMADA;
+
+pub(super) fn run(arguments: &ManifestsArgs) -> Result<(), CliError> {
+    let ManifestsFor::KarmadaInterpreter = arguments.caller;
+    let url = HookUrl::new(&arguments.url, Interpreter::PATH)
+        .map_err(|error| CliError::Usage(format!("--url: {error}")))?;
+    let loaded = app::load(&arguments.policies.policies).map_err(|findings| {
+        CliError::Refused(format!("the policies are refused:\n{}", findings.join("\n")))
+    })?;
+    let ca_bundle = ca_bundle(arguments)
+        .map_err(|error| CliError::Refused(format!("--ca-file: {:#}", anyhow::Error::new(error))))?;
+    if loaded.built_in {
+        output::note("no --policy: using the built-in example");
+    }
+    if ca_bundle.is_none() {
+        output::note("no --ca-file: no caBundle, so that Karmada trusts the authorities of its system");
+    }
+    let kinds = manifests::kinds(&loaded.policies);
+    note_defaults(&kinds, &loaded.policies);
+    let hook = InterpreterHook { url, ca_bundle, kinds, operations: STOCK_KARMADA };
+    output::write(hook.yaml().as_bytes())
+}
+
+fn ca_bundle(arguments: &ManifestsArgs) -> Result<Option<CaBundle>, CertsError> {
+    let Some(path) = &arguments.ca_file else { return Ok(None) };
+    let bytes = certs::read_pem(path)?;
+    CaBundle::from_pem(Pem { path, bytes: &bytes }).map(Some)
+}
+
+/// Karmada asks us, and nobody else, for the replicas of these kinds. One that has none there would not be propagated
+/// any more, so its user should hear of it before.
+fn note_defaults(kinds: &BTreeSet<GroupVersionKind>, policies: &PolicySet) {
+    let assumed = kinds.iter().filter(|gvk| !policies.interpretations.contains_key(gvk));
+    let names: Vec<_> = assumed.map(|gvk| format!("{} ({})", gvk.kind, gvk.api_version())).collect();
+    if !names.is_empty() {
+        output::note(&format!(
+            "no ResourceInterpretation for {}: replicas are expected at {}",
+            names.join(", "),
+            Interpretation::default().replicas
+        ));
+    }
+}

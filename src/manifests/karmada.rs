@@ -1,0 +1,160 @@
+//! Karmada's `ResourceInterpreterWebhookConfiguration`.
+//!
+//! Source: karmada-io/karmada@f8fdd02 `pkg/apis/config/v1alpha1/resourceinterpreterwebhook_types.go`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{CaBundle, HookUrl};
+use crate::domain::GroupVersionKind;
+use crate::engine::PolicySet;
+use crate::json::Value;
+use crate::protocol::interpreter::{API_VERSION, KIND};
+use crate::yaml;
+
+/// What the configuration is called. Of several webhooks for a kind and operation Karmada calls only the one whose
+/// `<configuration>/<webhook>` sorts first, so both names are part of what it does.
+const CONFIGURATION: &str = "reviser";
+
+/// What its one webhook is called; Karmada wants a domain name here.
+const WEBHOOK: &str = "interpret.reviser.io";
+
+/// How long Karmada waits for an answer. Left out it waits for 30 seconds, and not for the 10 of its documentation.
+const TIMEOUT_SECONDS: i64 = 10;
+
+/// What Karmada's interpreter has to be told to call us.
+#[derive(Clone, Debug)]
+pub struct InterpreterHook {
+    /// Where.
+    pub url: HookUrl,
+    /// Whom to trust there; `None` for the authorities of the system.
+    pub ca_bundle: Option<CaBundle>,
+    /// About which kinds.
+    pub kinds: BTreeSet<GroupVersionKind>,
+    /// For which operations.
+    pub operations: &'static [&'static str],
+}
+
+impl InterpreterHook {
+    /// The configuration, to be applied to Karmada's API server.
+    pub fn yaml(&self) -> String {
+        let mut text = String::new();
+        yaml::write(&self.configuration(), &mut text);
+        text
+    }
+
+    /// The same as a value. It depends on the fields alone, and no order of theirs.
+    pub fn configuration(&self) -> Value<'static> {
+        let mut client = map([("url", self.url.as_str().to_owned().into())]);
+        if let (Some(bundle), Some(client)) = (&self.ca_bundle, client.object_mut()) {
+            client.insert("caBundle", bundle.as_str().to_owned().into());
+        }
+        let version = GroupVersionKind::of(API_VERSION, KIND).version;
+        let webhook = map([
+            ("name", WEBHOOK.into()),
+            ("clientConfig", client),
+            ("rules", Value::array(self.rules())),
+            ("interpreterContextVersions", list([version])),
+            ("timeoutSeconds", TIMEOUT_SECONDS.into()),
+        ]);
+        map([
+            ("apiVersion", API_VERSION.into()),
+            ("kind", "ResourceInterpreterWebhookConfiguration".into()),
+            ("metadata", map([("name", CONFIGURATION.into())])),
+            ("webhooks", Value::array(vec![webhook])),
+        ])
+    }
+
+    /// One rule for each API group and version. A rule matches all that can be combined from its lists, so that two
+    /// versions in one rule would also match kinds that only one of them was named with.
+    fn rules(&self) -> Vec<Value<'static>> {
+        let mut kinds: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+        for gvk in &self.kinds {
+            kinds.entry((&gvk.group, &gvk.version)).or_default().push(&gvk.kind);
+        }
+        let rule = |((group, version), kinds)| {
+            map([
+                ("operations", list(self.operations.iter().copied())),
+                ("apiGroups", list([group])),
+                ("apiVersions", list([version])),
+                ("kinds", list::<&str>(kinds)),
+            ])
+        };
+        kinds.into_iter().map(rule).collect()
+    }
+}
+
+/// The kinds that policies are about: those that one may select, and those whose interpretation they describe.
+pub fn kinds(policies: &PolicySet) -> BTreeSet<GroupVersionKind> {
+    let selected =
+        policies.policies.iter().flat_map(|policy| &policy.selectors).map(|selector| &selector.gvk);
+    selected.chain(policies.interpretations.keys()).cloned().collect()
+}
+
+fn map<const N: usize>(members: [(&'static str, Value<'static>); N]) -> Value<'static> {
+    Value::Object(members.into_iter().collect())
+}
+
+fn list<T: Into<String>>(items: impl IntoIterator<Item = T>) -> Value<'static> {
+    Value::array(items.into_iter().map(|item| item.into().into()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy;
+
+    fn policies(text: &str) -> PolicySet {
+        let documents = yaml::documents(text).unwrap();
+        policy::compile(&documents.into_iter().map(|document| document.value).collect::<Vec<_>>()).unwrap()
+    }
+
+    fn rules(kinds: BTreeSet<GroupVersionKind>) -> String {
+        let url = HookUrl::new("https://a", "/interpret").unwrap();
+        let hook = InterpreterHook { url, ca_bundle: None, kinds, operations: &["ReviseReplica"] };
+        let rules = hook.rules().into_iter().map(|rule| rule.to_string());
+        rules.collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn kinds_are_those_that_are_selected_and_those_that_are_interpreted() {
+        let set = policies(
+            "apiVersion: reviser.io/v1alpha1
+kind: RevisionPolicy
+metadata: {name: p, namespace: team}
+spec:
+  resourceSelectors: [{apiVersion: apps/v1, kind: StatefulSet}, {apiVersion: apps/v1, kind: Deployment, name: web}]
+  allocations: [{name: fort}]
+  rules: [{name: r, fort: {allocation: fort, steps: /spec/steps, match: {type: Fort}, field: /pull}}]
+---
+apiVersion: reviser.io/v1alpha1
+kind: ResourceInterpretation
+metadata: {name: job}
+spec: {target: {apiVersion: batch/v1, kind: Job}, replicaResource: {replicas: /spec/parallelism}}
+---
+apiVersion: reviser.io/v1alpha1
+kind: ResourceInterpretation
+metadata: {name: deployment}
+spec: {target: {apiVersion: apps/v1, kind: Deployment}}
+",
+        );
+        let names: Vec<_> = kinds(&set).into_iter().map(|gvk| gvk.kind).collect();
+        assert_eq!(names, ["Deployment", "StatefulSet", "Job"]);
+    }
+
+    #[test]
+    fn a_rule_matches_no_kind_that_is_not_named() {
+        let all = [
+            ("example.com/v2", "Plan"),
+            ("v1", "Pod"),
+            ("example.com/v1", "Rollout"),
+            ("apps/v1", "Rollout"),
+            ("example.com/v1", "Plan"),
+        ];
+        let all = all.map(|(api_version, kind)| GroupVersionKind::of(api_version, kind));
+        let expected = r#"{"operations":["ReviseReplica"],"apiGroups":[""],"apiVersions":["v1"],"kinds":["Pod"]}
+{"operations":["ReviseReplica"],"apiGroups":["apps"],"apiVersions":["v1"],"kinds":["Rollout"]}
+{"operations":["ReviseReplica"],"apiGroups":["example.com"],"apiVersions":["v1"],"kinds":["Plan","Rollout"]}
+{"operations":["ReviseReplica"],"apiGroups":["example.com"],"apiVersions":["v2"],"kinds":["Plan"]}"#;
+        assert_eq!(rules(BTreeSet::from(all)), expected);
+    }
+}
