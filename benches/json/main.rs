@@ -26,8 +26,7 @@ fn main() {
         body.len(),
         object.text().len()
     );
-    let floor =
-        best(|| _ = black_box(serde_json::from_slice::<&serde_json::value::RawValue>(body).unwrap()));
+    let floor = best(|| _ = black_box(serde_json::from_slice::<&serde_json::value::RawValue>(body).unwrap()));
     let line = |what: &str, time: Duration| {
         println!(
             "{what:<52} {:>8.2} us {:>6.2}",
