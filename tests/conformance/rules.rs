@@ -61,8 +61,8 @@ fn breaks(rule: Rule, changes: &[(&str, &str)]) {
 /// Checks that changes to the body of a good reply, its length declared as it is, break `rule`.
 fn body_breaks(rule: Rule, changes: &[(&str, &str)]) {
     for (old, new) in changes {
-        let changed = framed(&with(&body(REPLICAS), old, new));
-        assert_eq!(judge("InterpretReplica", &changed), Err(rule), "{old:?} to {new:?}");
+        let bytes = framed(&with(&body(REPLICAS), old, new));
+        assert_eq!(judge("InterpretReplica", &bytes), Err(rule), "{old:?} to {new:?}");
     }
 }
 
@@ -119,8 +119,8 @@ fn nobody_is_asked_to_try_again() {
 fn a_body_is_one_json_document() {
     let good = body(REPLICAS);
     assert!(judge("InterpretReplica", &framed(&good)).is_ok());
-    let (twice, more, less) = (good.repeat(2), format!("{good},"), &good[..good.len() - 1]);
-    for body in ["", "{", "[]", "null", "ok", &twice, &more, less] {
+    let (twice, comma, cut) = (good.repeat(2), format!("{good},"), &good[..good.len() - 1]);
+    for body in ["", "{", "[]", "null", "ok", &twice, &comma, cut] {
         assert_eq!(judge("InterpretReplica", &framed(body)), Err(Rule::OneDocument), "{body}");
     }
 }
