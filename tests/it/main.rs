@@ -10,6 +10,9 @@ mod health;
 mod http;
 mod limits;
 mod reload;
+mod samples;
 mod shutdown;
+#[path = "../spawned/server.rs"]
+mod spawned;
 mod support;
 mod tls;
