@@ -136,13 +136,18 @@ impl Allocator<'_, '_, '_> {
     fn pinned(&self, allocation: &str) -> Result<Option<ClusterName>, Failure> {
         let key = format!("reviser.io/{allocation}-cluster");
         let pointer = || Pointer::of(["metadata", "annotations", &key]);
-        let refused = |problem: String| Failure::unprocessable(format!("{}: {problem}", pointer()));
+        let refused = |problem: String| {
+            Failure::unprocessable(format!(
+                "{}: {problem}; name a cluster, or take the annotation away",
+                pointer()
+            ))
+        };
         let text = match &self.request.target.original {
             Some(original) => match original.at(&pointer()) {
                 Ok(None) => return Ok(None),
                 Ok(Some(found)) if found.is_null() => return Ok(None),
                 Ok(Some(found)) => read_string(&found).map_err(refused)?,
-                Err(error) => return Err(refused(format!("{error}; mend `request.originalObject`"))),
+                Err(error) => return Err(refused(format!("{error} in `request.originalObject`"))),
             },
             None => match self.request.object.at(&pointer()) {
                 None | Some(Value::Null) => return Ok(None),

@@ -64,14 +64,12 @@ impl Service {
     /// Answers a question. After `deadline` the answer is a failure that says so.
     pub async fn answer<'a>(&self, question: &Question<'a>, deadline: Option<Instant>) -> Outcome<'a> {
         let answering = self.answer_in_time(question);
+        let late = || Outcome { answer: Err(too_late()), applied: Vec::new() };
         let outcome = match deadline {
             None => answering.await,
+            // Looked at before too: `timeout_at` polls first, and most answers are there at once.
+            Some(deadline) if Instant::now() >= deadline => late(),
             Some(deadline) => {
-                // Looked at before too: `timeout_at` polls first, and most answers are there at once.
-                let late = || Outcome { answer: Err(too_late()), applied: Vec::new() };
-                if Instant::now() >= deadline {
-                    return late();
-                }
                 tokio::time::timeout_at(deadline.into(), answering).await.unwrap_or_else(|_| late())
             }
         };

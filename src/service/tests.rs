@@ -111,7 +111,7 @@ async fn a_pin_on_the_template_moves_it_and_is_remembered() {
     let wrong = r#"{"metadata":{"annotations":{"reviser.io/lead-cluster":3}}}"#;
     assert_eq!(
         ask("x", Some(wrong)).await.unwrap_err(),
-        r#"422 ClusterRevisionPolicy/p rule "r" cluster "x": /metadata/annotations/reviser.io~1lead-cluster: must be a string, is a number"#
+        r#"422 ClusterRevisionPolicy/p rule "r" cluster "x": /metadata/annotations/reviser.io~1lead-cluster: must be a string, is a number; name a cluster, or take the annotation away"#
     );
 }
 

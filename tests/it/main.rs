@@ -13,6 +13,9 @@ mod limits;
 mod manifests;
 mod reload;
 mod repository;
+mod samples;
 mod shutdown;
+#[path = "../spawned/server.rs"]
+mod spawned;
 mod support;
 mod tls;

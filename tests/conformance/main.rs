@@ -1,0 +1,54 @@
+//! What callers hold reviser to, as rules that run: applied to what came over the wire, never to our own types.
+//!
+//! See `README.md` beside this file for what was ported from where, and what was not.
+
+#![expect(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "clippy lets tests do so, but does not take the helpers of a test for one"
+)]
+
+mod bad_requests;
+mod captures;
+mod http2;
+mod karmada;
+mod reply;
+mod rules;
+#[path = "../spawned/mod.rs"]
+mod spawned;
+
+use std::sync::Arc;
+
+use rustls::ClientConfig;
+
+use karmada::{Asked, Verdict, verify};
+use reply::{Broken, Reply};
+use spawned::server::Spawned;
+use spawned::wire::{Certificates, ask, post};
+
+/// A server with the built-in policy, and a client that trusts it.
+struct Site {
+    server: Spawned,
+    certificates: Certificates,
+    client: Arc<ClientConfig>,
+}
+
+impl Site {
+    fn start() -> Self {
+        let certificates = Certificates::issue();
+        let server = Spawned::start(["--cert-dir".as_ref(), certificates.directory()]);
+        let client = certificates.client(&[]);
+        Self { server, certificates, client }
+    }
+
+    /// The reply to a request, of whatever status.
+    fn send(&self, request: &[u8]) -> Result<Reply, Broken> {
+        Reply::parse(&ask(self.server.secure, &self.client, request))
+    }
+
+    /// What Karmada makes of the reply to this body.
+    fn interpret(&self, body: &[u8]) -> Result<Verdict, Broken> {
+        let reply = self.send(&post("/interpret?timeout=10s", body))?;
+        verify(&Asked::of(body), &reply)
+    }
+}
