@@ -8,7 +8,7 @@ use std::{fmt, io::IsTerminal as _, panic, str::FromStr};
 
 use tracing::error;
 use tracing_subscriber::{
-    EnvFilter, fmt::MakeWriter, layer::SubscriberExt as _, util::SubscriberInitExt as _,
+    EnvFilter, filter::LevelFilter, fmt::MakeWriter, layer::SubscriberExt as _, util::SubscriberInitExt as _,
 };
 
 /// What a line of the log looks like.
@@ -47,6 +47,14 @@ impl FromStr for LogFilter {
     type Err = LogOptionError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        // A word alone would be a target, of which everything is logged and of nothing else anything.
+        let word = |directive: &&str| !directive.is_empty() && !directive.contains(['=', '[']);
+        let mut words = text.split(',').map(str::trim).filter(word);
+        if let Some(word) = words.find(|word| word.parse::<LevelFilter>().is_err()) {
+            return Err(LogOptionError(format!(
+                "{word:?} is no level; use off, error, warn, info, debug or trace, or {word}=debug for a target"
+            )));
+        }
         match EnvFilter::builder().parse(text) {
             Ok(_) if !text.trim().is_empty() => Ok(Self(text.to_owned())),
             Ok(_) => Err(LogOptionError("failed to parse a log level: it is empty".to_owned())),
@@ -167,7 +175,7 @@ mod tests {
         assert!(!logged(LogFormat::Text, "info", false).contains("not for everybody"));
         assert!(logged(LogFormat::Text, "error,reviser=debug", false).contains("not for everybody"));
         assert_eq!(logged(LogFormat::Text, "off", false), "");
-        for wrong in ["", "reviser=loud", "info,=,"] {
+        for wrong in ["", "reviser=loud", "info,=,", "loud", "info,reviser"] {
             assert!(wrong.parse::<LogFilter>().is_err(), "{wrong}");
         }
         assert!("yaml".parse::<LogFormat>().is_err());
