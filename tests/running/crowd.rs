@@ -29,7 +29,7 @@ use crate::process::{PATIENCE, Server};
 use crate::told::told;
 
 /// Connections over which one request goes at a time, and those over which many go.
-const SINGLE: usize = 60;
+const SINGLE: usize = 40;
 const SHARED: usize = 6;
 /// In each round so many requests lose their reply: their client closes its connection before it.
 const LOSING: usize = 8;

@@ -172,7 +172,7 @@ impl History {
         for (workload, of) in self.workloads.iter().enumerate() {
             for cluster in CLUSTERS {
                 let ask = Ask { workload, state: of.rounds[round], cluster };
-                asks.extend(vec![ask; 4 + random.below(4)]);
+                asks.extend(vec![ask; 5 + random.below(2)]);
             }
         }
         random.shuffle(&mut asks);

@@ -16,7 +16,7 @@ const ROUNDS: usize = 12;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_was_told_to_end_leaves_every_allocation_where_it_is() {
-    let (trust, history) = (Arc::new(Trust::new()), Arc::new(History::any(12, ROUNDS, 1)));
+    let (trust, history) = (Arc::new(Trust::new()), Arc::new(History::any(11, ROUNDS, 1)));
     let (ledger, clock) = (trust.file_ledger(), Clock::default());
     let mut log = Vec::new();
     for rounds in [0..ROUNDS / 2, ROUNDS / 2..ROUNDS] {
@@ -34,7 +34,7 @@ async fn a_server_that_was_told_to_end_leaves_every_allocation_where_it_is() {
 /// Karmada does. Whatever was told once holds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_is_killed_under_load_has_told_nobody_what_it_does_not_remember() {
-    let (trust, history) = (Arc::new(Trust::new()), Arc::new(History::any(12, ROUNDS, 2)));
+    let (trust, history) = (Arc::new(Trust::new()), Arc::new(History::any(11, ROUNDS, 2)));
     let (ledger, clock) = (trust.file_ledger(), Clock::default());
     let mut log = Vec::new();
     let mut killed = 0;

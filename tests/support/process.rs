@@ -109,8 +109,12 @@ impl Process {
         }
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.child), signal).unwrap();
+        kill_process(Pid::from_raw(self.pid().cast_signed()).unwrap(), signal).unwrap();
     }
 
     /// Waits for its end, which something else has to bring about.
