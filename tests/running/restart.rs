@@ -11,7 +11,6 @@ use crate::process::Server;
 
 const QUIET: [&str; 4] = ["--log-level", "warn,reviser::server=info", "--drain-seconds", "0"];
 
-/// Several for each schedule, so that the ledger is read back at different times of its life.
 const ROUNDS: usize = 12;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
