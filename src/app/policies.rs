@@ -31,9 +31,11 @@ pub fn load(paths: &[PathBuf]) -> Result<Loaded, Vec<String>> {
         return compile(&sources, Vec::new(), true);
     }
     let reading = documents::read(paths);
-    let problems =
-        reading.problems.iter().map(|problem| format!("{}: {}", problem.path().display(), problem.cause()));
-    let problems: Vec<String> = problems.collect();
+    let problem = |problem: &documents::Problem| {
+        let file = problem.path().display().to_string();
+        Fault { text: format!("{file}: {}", problem.cause()), file, line: 0 }
+    };
+    let problems: Vec<Fault> = reading.problems.iter().map(problem).collect();
     let sources: Vec<(String, Document)> = reading
         .files
         .into_iter()
@@ -48,26 +50,36 @@ pub fn load(paths: &[PathBuf]) -> Result<Loaded, Vec<String>> {
     compile(&sources, problems, false)
 }
 
+/// A fault, and the place that it is told in order of.
+struct Fault {
+    file: String,
+    line: usize,
+    text: String,
+}
+
 fn compile(
     sources: &[(String, Document)],
-    mut problems: Vec<String>,
+    mut faults: Vec<Fault>,
     built_in: bool,
 ) -> Result<Loaded, Vec<String>> {
     let values: Vec<Value<'static>> = sources.iter().map(|(_, document)| document.value.clone()).collect();
     match policy::compile(&values) {
-        Ok(policies) if problems.is_empty() => Ok(Loaded { policies, documents: values.len(), built_in }),
-        Ok(_) => Err(problems),
-        Err(findings) => {
-            problems.extend(findings.iter().map(|finding| {
-                let (file, document) = &sources[finding.document];
-                let line = document.lines.of(&finding.field).line;
-                let field = field_path(&finding.field);
-                let field = if field.is_empty() { String::new() } else { format!("{field}: ") };
-                format!("{file}: document {}, line {line}: {field}{}", document.index + 1, finding.problem)
-            }));
-            Err(problems)
+        Ok(policies) if faults.is_empty() => {
+            return Ok(Loaded { policies, documents: values.len(), built_in });
         }
+        Ok(_) => {}
+        Err(findings) => faults.extend(findings.iter().map(|finding| {
+            let (file, document) = &sources[finding.document];
+            let line = document.lines.of(&finding.field).line;
+            let field = field_path(&finding.field);
+            let field = if field.is_empty() { String::new() } else { format!("{field}: ") };
+            let text =
+                format!("{file}: document {}, line {line}: {field}{}", document.index + 1, finding.problem);
+            Fault { file: file.clone(), line, text }
+        })),
     }
+    faults.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+    Err(faults.into_iter().map(|fault| fault.text).collect())
 }
 
 #[cfg(test)]

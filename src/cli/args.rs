@@ -48,10 +48,10 @@ pub(super) struct PolicyArgs {
 #[derive(Debug, Args)]
 pub(super) struct ServeArgs {
     /// The address to serve HTTPS on
-    #[arg(long, value_name = "IP", default_value = "0.0.0.0", env = "REVISER_BIND_ADDRESS")]
+    #[arg(long, value_name = "IP", default_value = "0.0.0.0", env = "REVISER_BIND_ADDRESS", value_parser = ip)]
     pub(super) bind_address: IpAddr,
     /// The port to serve HTTPS on; 0 takes a free one
-    #[arg(long, value_name = "PORT", default_value_t = 8443, env = "REVISER_SECURE_PORT")]
+    #[arg(long, value_name = "PORT", default_value_t = 8443, allow_negative_numbers = true, value_parser = port, env = "REVISER_SECURE_PORT")]
     pub(super) secure_port: u16,
     /// The directory of tls.crt and tls.key; a self-signed pair in memory if left out
     #[arg(long, value_name = "DIR", env = "REVISER_CERT_DIR")]
@@ -69,6 +69,7 @@ pub(super) struct ServeArgs {
         long,
         value_name = "IP:PORT",
         default_value = "127.0.0.1:8080",
+        value_parser = ip_and_port,
         env = "REVISER_ADMIN_BIND_ADDRESS"
     )]
     pub(super) admin_bind_address: SocketAddr,
@@ -79,11 +80,27 @@ pub(super) struct ServeArgs {
     #[arg(long, value_name = "LEVEL", default_value_t, env = "REVISER_LOG_LEVEL")]
     pub(super) log_level: LogFilter,
     /// The longest request body
-    #[arg(long, value_name = "BYTES", default_value_t = 8 << 20, env = "REVISER_MAX_BODY_BYTES", value_parser = at_least_one)]
+    #[arg(long, value_name = "BYTES", default_value_t = 8 << 20, allow_negative_numbers = true, env = "REVISER_MAX_BODY_BYTES", value_parser = at_least_one)]
     pub(super) max_body_bytes: usize,
     /// How long to go on serving, not ready, after SIGTERM
-    #[arg(long, value_name = "SECONDS", default_value_t = 5, env = "REVISER_DRAIN_SECONDS")]
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, allow_negative_numbers = true, env = "REVISER_DRAIN_SECONDS", value_parser = seconds)]
     pub(super) drain_seconds: u32,
+}
+
+fn ip(text: &str) -> Result<IpAddr, String> {
+    text.parse().map_err(|_| "it is an IP address, for instance 10.0.0.1; names are not looked up".to_owned())
+}
+
+fn ip_and_port(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "it is IP:PORT, for instance 127.0.0.1:8080 or [::1]:8080".to_owned())
+}
+
+fn port(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_| format!("it is a port, from 0 to {}", u16::MAX))
+}
+
+fn seconds(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "it is a whole number of seconds, 0 or more".to_owned())
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
@@ -165,7 +182,7 @@ pub(super) struct CertsArgs {
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',', env = "REVISER_DNS", required_unless_present = "ip")]
     pub(super) dns: Vec<String>,
     /// Addresses that the server is reached by
-    #[arg(long, value_name = "IP", num_args = 1.., value_delimiter = ',', env = "REVISER_IP")]
+    #[arg(long, value_name = "IP", num_args = 1.., value_delimiter = ',', env = "REVISER_IP", value_parser = ip)]
     pub(super) ip: Vec<IpAddr>,
     /// Replace the server certificate that is there, and keep the authority
     #[arg(long, env = "REVISER_FORCE")]

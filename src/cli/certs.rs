@@ -23,10 +23,17 @@ pub(super) fn run(arguments: &CertsArgs) -> Result<(), CliError> {
         )));
     }
     let now = SystemTime::now();
-    let authority = if present.contains(&"ca.crt") && present.contains(&"ca.key") {
-        kept(directory, now)?
-    } else {
-        Authority::new(now).map_err(CliError::failed)?
+    let authority = match ["ca.crt", "ca.key"].map(|name| present.contains(&name)) {
+        [true, true] => kept(directory, now)?,
+        [false, false] => Authority::new(now).map_err(CliError::failed)?,
+        // A new one in its place would cut off all who trust the one that is there.
+        [has_certificate, _] => {
+            let (there, missing) = if has_certificate { ("ca.crt", "ca.key") } else { ("ca.key", "ca.crt") };
+            return Err(CliError::Usage(format!(
+                "{} has {there} but no {missing}; put {missing} back, or move {there} away to make a new authority",
+                directory.display()
+            )));
+        }
     };
     let names = SubjectNames { dns: arguments.dns.clone(), ips: arguments.ip.clone() };
     let pair = authority.issue_server(&names, now).map_err(CliError::failed)?;

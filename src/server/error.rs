@@ -17,7 +17,7 @@ pub enum ServeError {
         source: io::Error,
     },
     /// A certificate, a key or the client authorities can't be used.
-    #[error("failed to load the certificate of the server")]
+    #[error("failed to load certificates")]
     Certificate(#[from] CertsError),
     /// The TLS library refuses what it was given.
     #[error("failed to set up TLS")]

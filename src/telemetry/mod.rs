@@ -13,7 +13,9 @@ mod writer;
 use std::{fmt, io::IsTerminal as _, panic, str::FromStr, sync::Arc, time::SystemTime};
 
 use tracing::error;
-use tracing_subscriber::{EnvFilter, layer::SubscriberExt as _, util::SubscriberInitExt as _};
+use tracing_subscriber::{
+    EnvFilter, filter::LevelFilter, layer::SubscriberExt as _, util::SubscriberInitExt as _,
+};
 
 use self::{line::Lines, writer::Writer};
 
@@ -53,6 +55,14 @@ impl FromStr for LogFilter {
     type Err = LogOptionError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        // A word alone would be a target, of which everything is logged and of nothing else anything.
+        let word = |directive: &&str| !directive.is_empty() && !directive.contains(['=', '[']);
+        let mut words = text.split(',').map(str::trim).filter(word);
+        if let Some(word) = words.find(|word| word.parse::<LevelFilter>().is_err()) {
+            return Err(LogOptionError(format!(
+                "{word:?} is no level; use off, error, warn, info, debug or trace, or {word}=debug for a target"
+            )));
+        }
         match EnvFilter::builder().parse(text) {
             Ok(_) if !text.trim().is_empty() => Ok(Self(text.to_owned())),
             Ok(_) => Err(LogOptionError("failed to parse a log level: it is empty".to_owned())),

@@ -75,7 +75,8 @@ fn chosen<'s>(arguments: &'s PreviewArgs, schedule: &'s Schedule) -> Result<Vec<
         Some(cluster) => {
             let listed: Vec<&str> = schedule.clusters().iter().map(|entry| entry.name.as_str()).collect();
             Err(CliError::Usage(format!(
-                "--cluster: {cluster:?} is not one of --clusters: {}",
+                "--cluster: {:?} is not one of --clusters: {}",
+                cluster.as_str(),
                 listed.join(", ")
             )))
         }
@@ -83,6 +84,9 @@ fn chosen<'s>(arguments: &'s PreviewArgs, schedule: &'s Schedule) -> Result<Vec<
 }
 
 fn workload(object: &Value<'_>) -> Result<Workload, String> {
+    if object.as_object().is_none() {
+        return Err(format!("must be a map, is {}", object.kind()));
+    }
     let text = |path: &[&str]| {
         let value = path.iter().try_fold(object, |value, name| value.get(name));
         value.and_then(Value::as_str).map(str::to_owned)

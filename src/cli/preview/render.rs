@@ -81,7 +81,10 @@ pub(super) fn diff(shown: &[Shown<'_>], colour: bool) -> String {
         } else {
             revised.applied.join(", ")
         };
-        line(&mut text, &format_args!("# cluster: {} (replicas: {}): {rules}", shown.cluster, shown.replicas));
+        line(
+            &mut text,
+            &format_args!("# cluster: {} (replicas: {}): {rules}", shown.cluster, shown.replicas),
+        );
         let (mut before, mut after) = (String::new(), String::new());
         yaml::write(shown.before, &mut before);
         yaml::write(&revised.object, &mut after);

@@ -1,0 +1,68 @@
+//! `--help` and `--version`.
+
+use crate::files::{Directory, assert_done};
+
+#[test]
+fn the_version_is_that_of_the_package() {
+    for flag in ["--version", "-V"] {
+        let version = concat!("reviser ", env!("CARGO_PKG_VERSION"), "\n");
+        assert_done(&Directory::new().run(&[flag]), 0, version, "");
+    }
+}
+
+#[test]
+fn help_is_a_result_and_names_every_command_and_the_exit_codes() {
+    let done = Directory::new().run(&["--help"]);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
+    for part in ["serve ", "preview ", "check ", "certs ", "completion ", "Exit codes: 0 fine; 1 findings"] {
+        assert!(done.stdout.contains(part), "{part}\n{}", done.stdout);
+    }
+    assert!(done.stdout.is_ascii(), "no colour, no art");
+}
+
+#[test]
+fn every_flag_is_in_the_help_with_its_variable_and_its_default() {
+    let help = |command: &str| {
+        let done = Directory::new().run(&[command, "--help"]);
+        assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{command}");
+        done.stdout
+    };
+    let serve = help("serve");
+    for (flag, default) in [
+        ("--bind-address", "0.0.0.0"),
+        ("--secure-port", "8443"),
+        ("--cert-dir", ""),
+        ("--client-ca-file", ""),
+        ("--policy", ""),
+        ("--ledger", ""),
+        ("--admin-bind-address", "127.0.0.1:8080"),
+        ("--log-format", "text"),
+        ("--log-level", "info"),
+        ("--max-body-bytes", "8388608"),
+        ("--drain-seconds", "5"),
+    ] {
+        let variable = format!("REVISER_{}=", flag[2..].replace('-', "_").to_uppercase());
+        let line = serve.lines().find(|line| line.contains(&format!("{flag} ")) && line.contains(&variable));
+        let line = line.unwrap_or_else(|| panic!("{flag} or {variable} is not in the help:\n{serve}"));
+        assert!(default.is_empty() || line.contains(&format!("[default: {default}]")), "{line}");
+    }
+    let flags = |text: &str| text.matches(" --").count();
+    assert_eq!(flags(&serve), 12, "the table above is to have all flags:\n{serve}");
+    for (command, all) in [
+        ("preview", vec!["--filename", "--policy", "--clusters", "--cluster ", "--allocation", "--output"]),
+        ("check", vec!["--policy"]),
+        ("certs", vec!["--out", "--dns", "--ip", "--force"]),
+    ] {
+        let text = help(command);
+        for flag in all {
+            assert!(text.contains(flag), "{flag}\n{text}");
+        }
+    }
+}
+
+#[test]
+fn without_a_command_the_help_is_an_error() {
+    let done = Directory::new().run(&[]);
+    assert_eq!((done.code, done.stdout.as_str()), (Some(2), ""));
+    assert!(done.stderr.contains("Usage: reviser <COMMAND>"), "{}", done.stderr);
+}

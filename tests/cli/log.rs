@@ -1,0 +1,133 @@
+//! The log of `serve`: one line a request, and never what is in an object.
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::files::Directory;
+use crate::https::{self, Client, Protocol, config};
+use crate::process::Server;
+
+const SECRET: &str = "c2VjcmV0LXZhbHVl";
+
+/// A request about a Rollout that holds something that is nobody's business.
+fn request(uid: &str, cluster: &str, steps: &Value) -> Value {
+    let object = json!({
+        "apiVersion": "deploy.example.com/v1alpha1",
+        "kind": "Rollout",
+        "metadata": {"namespace": "shop", "name": "checkout", "annotations": {"token": SECRET}},
+        "data": {"password": SECRET, SECRET: SECRET},
+        "spec": {"strategy": {"canary": {"steps": steps}}},
+    });
+    json!({"apiVersion": "config.karmada.io/v1alpha1", "kind": "ResourceInterpreterContext", "request": {
+        "uid": uid,
+        "kind": {"group": "deploy.example.com", "version": "v1alpha1", "kind": "Rollout"},
+        "namespace": "shop",
+        "name": "checkout",
+        "operation": "ReviseObject",
+        "object": object,
+        "originalObject": object,
+        "clusterName": cluster,
+        "targetClusters": [{"name": "x", "replicas": 3}, {"name": "z", "replicas": 1}],
+    }})
+}
+
+/// Sends bodies one after the other to a server with this log, and gives the log.
+fn logged(arguments: &[&str], bodies: &[String]) -> Vec<String> {
+    let directory = Directory::new();
+    let authority = std::fs::read(directory.certificates("certs").join("ca.crt")).unwrap();
+    let certificates = directory.at("certs");
+    let server = Server::start([&["--cert-dir", &certificates, "--drain-seconds", "0"], arguments].concat());
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let config = config(&authority, Protocol::Http2, None);
+        let client = Client::connect(server.secure, "localhost", config).await.unwrap();
+        for body in bodies {
+            let reply = client.send(https::post("/interpret", https::full(body.clone()))).await.unwrap();
+            assert_eq!(reply.headers["content-type"], "application/json");
+            assert!(!reply.body.is_empty());
+        }
+    });
+    let done = server.end(Signal::TERM);
+    assert_eq!((done.code, done.stdout.as_str()), (Some(0), ""));
+    assert!(!done.stderr.contains(SECRET), "{}", done.stderr);
+    done.stderr.lines().map(str::to_owned).collect()
+}
+
+fn bodies() -> Vec<String> {
+    let steps = json!([{"type": "Fort", "properties": {"pull": "true", "env": SECRET}}]);
+    let bad = json!([{"type": "Fort", "properties": [SECRET]}]);
+    let mut unknown = request("5", "x", &steps);
+    unknown["request"]["operation"] = "Explode".into();
+    [
+        request("1", "x", &steps),
+        request("2", "z", &steps),
+        request("3", "z", &bad),
+        request("4", "", &steps),
+        unknown,
+    ]
+    .iter()
+    .map(Value::to_string)
+    .chain([format!("{{\"request\": {{\"object\": {{\"data\": \"{SECRET}\"}}}}}}"), SECRET.to_owned()])
+    .collect()
+}
+
+#[test]
+fn a_request_is_one_line_with_everything_that_is_known_of_it() {
+    let lines = logged(&["--log-format", "json"], &bodies());
+    let lines: Vec<Value> = lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let answered: Vec<&Value> = lines.iter().filter(|line| line["message"] == "answered").collect();
+    let fields = ["uid", "operation", "kind", "namespace", "name", "cluster", "rules", "outcome", "level"];
+    let rule = "ClusterRevisionPolicy/rollout-fort/canary-steps";
+    let expected = [
+        ["1", "ReviseObject", "Rollout", "shop", "checkout", "x", "", "ok", "INFO"],
+        ["2", "ReviseObject", "Rollout", "shop", "checkout", "z", rule, "ok", "INFO"],
+        ["3", "ReviseObject", "Rollout", "shop", "checkout", "z", "", "Invalid", "WARN"],
+        ["4", "ReviseObject", "Rollout", "shop", "checkout", "", "", "BadRequest", "WARN"],
+        ["5", "unknown", "Rollout", "shop", "checkout", "x", "", "BadRequest", "WARN"],
+    ];
+    assert_eq!(answered.len(), expected.len());
+    for (line, expected) in answered.iter().zip(expected) {
+        assert_eq!(fields.map(|field| line[field].as_str().unwrap()), expected, "{line}");
+        assert!(line["duration_us"].as_u64().is_some_and(|duration| duration > 0), "{line}");
+        assert_eq!(line["error"].is_string(), line["outcome"] != "ok", "{line}");
+    }
+    let problem = "rule \"canary-steps\" cluster \"z\": /spec/strategy/canary/steps/0/properties: must be a map, is a list";
+    assert!(answered[2]["error"].as_str().unwrap().contains(problem), "{}", answered[2]);
+
+    let refused: Vec<&Value> =
+        lines.iter().filter(|line| line["message"] == "refused a request without a uid").collect();
+    assert_eq!(refused.len(), 2);
+    assert!(
+        refused
+            .iter()
+            .all(|line| line["level"] == "WARN" && line["bytes"].is_u64() && line["error"].is_string())
+    );
+    let allocated: Vec<&Value> = lines.iter().filter(|line| line["message"] == "allocated").collect();
+    assert_eq!(allocated.len(), 1, "it was there already for the second request");
+    assert_eq!((&allocated[0]["cluster"], &allocated[0]["why"]), (&json!("x"), &json!("HighestWeight")));
+}
+
+#[test]
+fn a_line_of_text_has_the_same() {
+    let lines = logged(&[], &bodies());
+    let answered: Vec<&String> = lines.iter().filter(|line| line.contains(" answered ")).collect();
+    assert_eq!(answered.len(), 5);
+    let begins = "INFO reviser::doors::interpreter: answered uid=\"2\" operation=\"ReviseObject\" kind=\"Rollout\" \
+                  namespace=\"shop\" name=\"checkout\" cluster=\"z\" \
+                  rules=\"ClusterRevisionPolicy/rollout-fort/canary-steps\" outcome=\"ok\" duration_us=";
+    assert!(answered[1].contains(begins), "{}", answered[1]);
+}
+
+#[test]
+fn with_the_level_warn_only_what_went_wrong_is_there() {
+    let lines = logged(&["--log-level", "warn,reviser::server=info"], &bodies());
+    let answered: Vec<&str> =
+        lines.iter().filter_map(|line| line.split_once("answered uid=\"")?.1.get(..1)).collect();
+    assert_eq!(answered, ["3", "4", "5"]);
+    assert!(!lines.iter().any(|line| line.contains("allocated")));
+}
+
+#[test]
+fn no_level_shows_what_is_in_an_object() {
+    let lines = logged(&["--log-level", "trace"], &bodies());
+    assert!(lines.iter().any(|line| line.contains("TRACE") || line.contains("DEBUG")), "{lines:?}");
+}

@@ -1,0 +1,21 @@
+//! The commands as their users see them: exit code, stdout and stderr of the real program.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "clippy lets tests do so, but does not take the helpers of a test for one"
+)]
+
+mod certs;
+mod check;
+mod completion;
+mod files;
+mod flags;
+mod help;
+#[path = "../support/https.rs"]
+mod https;
+mod log;
+mod preview;
+#[path = "../support/process.rs"]
+mod process;
+mod serve;
+mod usage;

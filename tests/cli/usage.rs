@@ -1,0 +1,79 @@
+//! Flags that are not there, and values that can't be.
+
+use crate::files::{Directory, assert_done};
+
+/// Every flag of `serve` that takes something else than any text: a value that it refuses, and what it says then.
+const REFUSED: [(&str, &str, &str); 18] = [
+    (
+        "--bind-address <IP>",
+        "localhost",
+        "it is an IP address, for instance 10.0.0.1; names are not looked up",
+    ),
+    (
+        "--bind-address <IP>",
+        "0.0.0.0:8443",
+        "it is an IP address, for instance 10.0.0.1; names are not looked up",
+    ),
+    ("--secure-port <PORT>", "65536", "it is a port, from 0 to 65535"),
+    ("--secure-port <PORT>", "-1", "it is a port, from 0 to 65535"),
+    ("--secure-port <PORT>", "https", "it is a port, from 0 to 65535"),
+    (
+        "--admin-bind-address <IP:PORT>",
+        "127.0.0.1",
+        "it is IP:PORT, for instance 127.0.0.1:8080 or [::1]:8080",
+    ),
+    ("--admin-bind-address <IP:PORT>", ":8080", "it is IP:PORT, for instance 127.0.0.1:8080 or [::1]:8080"),
+    ("--ledger <LEDGER>", "file:", "it is `memory` or `file:PATH`"),
+    ("--ledger <LEDGER>", "/var/ledger", "it is `memory` or `file:PATH`"),
+    ("--ledger <LEDGER>", "memory:", "it is `memory` or `file:PATH`"),
+    ("--log-format <FORMAT>", "yaml", "failed to parse \"yaml\" as a log format: it is text or json"),
+    (
+        "--log-level <LEVEL>",
+        "loud",
+        "\"loud\" is no level; use off, error, warn, info, debug or trace, or loud=debug for a target",
+    ),
+    ("--max-body-bytes <BYTES>", "0", "it is a number of bytes, at least 1"),
+    ("--max-body-bytes <BYTES>", "-1", "it is a number of bytes, at least 1"),
+    ("--max-body-bytes <BYTES>", "8MiB", "it is a number of bytes, at least 1"),
+    ("--drain-seconds <SECONDS>", "-1", "it is a whole number of seconds, 0 or more"),
+    ("--drain-seconds <SECONDS>", "1.5", "it is a whole number of seconds, 0 or more"),
+    ("--drain-seconds <SECONDS>", "5s", "it is a whole number of seconds, 0 or more"),
+];
+
+#[test]
+fn a_value_that_a_flag_can_not_have_is_refused_with_what_it_can() {
+    let directory = Directory::new();
+    for (flag, value, advice) in REFUSED {
+        let text = format!(
+            "error: invalid value '{value}' for '{flag}': {advice}\n\nFor more information, try '--help'.\n"
+        );
+        let name = flag.split(' ').next().unwrap();
+        assert_done(&directory.run(&["serve", name, value]), 2, "", &text);
+        // From the environment just so.
+        let variable = format!("REVISER_{}", name[2..].replace('-', "_").to_uppercase());
+        assert_done(&directory.run_with(&["serve"], &[(&variable, value)], ""), 2, "", &text);
+    }
+}
+
+#[test]
+fn a_level_of_a_target_is_refused_if_there_is_none_such() {
+    let done = Directory::new().run(&["serve", "--log-level", "reviser=loud"]);
+    assert_eq!((done.code, done.stdout.as_str()), (Some(2), ""));
+    assert!(done.stderr.contains("expected one of \"off\", \"error\", \"warn\""), "{}", done.stderr);
+}
+
+#[test]
+fn a_flag_or_command_that_is_not_there_is_named() {
+    let directory = Directory::new();
+    for (arguments, first) in [
+        (vec!["serve", "--no-such-flag"], "error: unexpected argument '--no-such-flag' found\n"),
+        (vec!["serve", "something"], "error: unexpected argument 'something' found\n"),
+        (vec!["serve", "--cert-dirs", "x"], "error: unexpected argument '--cert-dirs' found\n"),
+        (vec!["serv"], "error: unrecognized subcommand 'serv'\n"),
+        (vec!["preview", "-x"], "error: unexpected argument '-x' found\n"),
+    ] {
+        let done = directory.run(&arguments);
+        assert_eq!((done.code, done.stdout.as_str()), (Some(2), ""), "{arguments:?}");
+        assert!(done.stderr.starts_with(first), "{}", done.stderr);
+    }
+}
