@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use super::fort::Fort;
-use crate::domain::{ClusterName, GroupVersionKind, Workload};
-use crate::json::{Pointer, Value};
+use crate::domain::{ClusterName, Failure, GroupVersionKind, Workload};
+use crate::json::{ParseError, Pointer, Raw, Value};
 
 /// All the policies that are in force at one time.
 #[derive(Clone, Debug, Default)]
@@ -22,12 +22,14 @@ pub struct PolicySet {
 
 impl PolicySet {
     /// The policies that select a workload, in the order in which they apply.
-    pub fn selecting<'s>(
-        &'s self,
-        workload: &'s Workload,
-        object: &'s Value<'_>,
-    ) -> impl Iterator<Item = &'s Policy> {
-        self.policies.iter().filter(move |policy| policy.selects(workload, object))
+    pub fn selecting(&self, workload: &Workload, object: &Raw<'_>) -> Result<Vec<&Policy>, Failure> {
+        let mut selecting = Vec::new();
+        for policy in &self.policies {
+            if policy.selects(workload, object)? {
+                selecting.push(policy);
+            }
+        }
+        Ok(selecting)
     }
 
     /// Whether a policy can select objects of this kind at all.
@@ -82,13 +84,20 @@ pub struct Policy {
 }
 
 impl Policy {
-    fn selects(&self, workload: &Workload, object: &Value<'_>) -> bool {
+    fn selects(&self, workload: &Workload, object: &Raw<'_>) -> Result<bool, Failure> {
         let namespace = match &self.owner {
             Owner::Cluster { .. } => None,
             Owner::Namespace { namespace, .. } => Some(namespace),
         };
-        namespace.is_none_or(|namespace| *namespace == workload.namespace)
-            && self.selectors.iter().any(|selector| selector.selects(workload, object))
+        if namespace.is_some_and(|namespace| *namespace != workload.namespace) {
+            return Ok(false);
+        }
+        for selector in &self.selectors {
+            if selector.selects(workload, object)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 
@@ -106,14 +115,17 @@ pub struct ResourceSelector {
 }
 
 impl ResourceSelector {
-    fn selects(&self, workload: &Workload, object: &Value<'_>) -> bool {
-        self.gvk == workload.gvk
-            && self.namespace.as_ref().is_none_or(|namespace| *namespace == workload.namespace)
-            && match (&self.name, &self.labels) {
-                (Some(name), _) => *name == workload.name,
-                (None, Some(labels)) => labels.matches(object),
-                (None, None) => true,
-            }
+    fn selects(&self, workload: &Workload, object: &Raw<'_>) -> Result<bool, Failure> {
+        if self.gvk != workload.gvk
+            || self.namespace.as_ref().is_some_and(|namespace| *namespace != workload.namespace)
+        {
+            return Ok(false);
+        }
+        match (&self.name, &self.labels) {
+            (Some(name), _) => Ok(*name == workload.name),
+            (None, Some(labels)) => labels.matches(object),
+            (None, None) => Ok(true),
+        }
     }
 }
 
@@ -135,10 +147,14 @@ pub enum LabelRequirement {
 }
 
 impl LabelSelector {
-    fn matches(&self, object: &Value<'_>) -> bool {
-        let labels = object.get("metadata").and_then(|metadata| metadata.get("labels"));
-        let label = |key: &str| labels.and_then(|labels| labels.get(key)).and_then(Value::as_str);
-        self.0.iter().all(|requirement| match requirement {
+    fn matches(&self, object: &Raw<'_>) -> Result<bool, Failure> {
+        let place = Pointer::of(["metadata", "labels"]);
+        let refused =
+            |error: ParseError| Failure::unprocessable(format!("{place}: {error}; mend the object"));
+        let labels =
+            object.at(&place).map_err(refused)?.map(|raw| raw.to_value()).transpose().map_err(refused)?;
+        let label = |key: &str| labels.as_ref().and_then(|labels| labels.get(key)).and_then(Value::as_str);
+        Ok(self.0.iter().all(|requirement| match requirement {
             LabelRequirement::In(key, values) => {
                 label(key).is_some_and(|is| values.iter().any(|value| value == is))
             }
@@ -147,7 +163,7 @@ impl LabelSelector {
             }
             LabelRequirement::Exists(key) => label(key).is_some(),
             LabelRequirement::DoesNotExist(key) => label(key).is_none(),
-        })
+        }))
     }
 }
 

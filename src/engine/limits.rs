@@ -1,5 +1,6 @@
 //! What no rule may touch: who the object is, and what belongs to the platform that delivers it.
 
+use super::Draft;
 use crate::domain::{Failure, owned_by_platform};
 use crate::json::{Object, Pointer, Value};
 
@@ -28,7 +29,16 @@ pub fn protected_by(pointer: &Pointer) -> Option<String> {
 }
 
 /// Refuses a revision that touches what no rule may touch.
-pub fn crosses(before: &Value<'_>, after: &Value<'_>) -> Result<(), Failure> {
+pub fn crosses(object: &Draft<'_>) -> Result<(), Failure> {
+    let places = IDENTITY.into_iter().chain(KEYED);
+    if !places.map(|field| Pointer::of(field.iter().copied())).any(|place| object.touches(&place)) {
+        return Ok(());
+    }
+    let before = object.original().to_value().map_err(|error| Failure::unprocessable(error.to_string()))?;
+    compare(&before, &object.to_value()?)
+}
+
+fn compare(before: &Value<'_>, after: &Value<'_>) -> Result<(), Failure> {
     for field in IDENTITY {
         let pointer = Pointer::of(field.iter().copied());
         if before.at(&pointer) != after.at(&pointer) {
@@ -93,7 +103,7 @@ mod tests {
             value(r#"{"kind":"A","metadata":{"name":"n","labels":{"karmada.io/managed":"true","app":"x"}}}"#);
         let same =
             value(r#"{"kind":"A","metadata":{"name":"n","labels":{"karmada.io/managed":"true","app":"y"}}}"#);
-        assert_eq!(crosses(&before, &same), Ok(()));
+        assert_eq!(compare(&before, &same), Ok(()));
         for (after, place) in [
             (r#"{"kind":"B","metadata":{"name":"n","labels":{"karmada.io/managed":"true"}}}"#, "/kind: "),
             (
@@ -108,7 +118,7 @@ mod tests {
                 "/metadata/annotations/work.karmada.io~1x: ",
             ),
         ] {
-            let refusal = crosses(&before, &value(after)).unwrap_err();
+            let refusal = compare(&before, &value(after)).unwrap_err();
             assert!(refusal.message().starts_with(place), "{refusal}");
         }
     }

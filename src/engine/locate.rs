@@ -1,7 +1,7 @@
 //! Finding and making places in an object, by a pointer that leads through maps.
 
 use crate::domain::Failure;
-use crate::json::{Object, Pointer, Value};
+use crate::json::{Kind, Object, Pointer, Value};
 
 /// The value at `pointer`. `None` if it, or a map on the way to it, is missing or null.
 ///
@@ -77,12 +77,15 @@ fn map<'v, 'a>(
     match place {
         Value::Null => Ok(None),
         Value::Object(members) => Ok(Some(members)),
-        other => Err(Failure::unprocessable(format!(
-            "{}: must be a map, is {}; mend the object, or the path in the rule",
-            pointer(),
-            other.kind()
-        ))),
+        other => Err(not_a_map(&pointer(), other.kind())),
     }
+}
+
+/// The failure where something that is not a map is on the way.
+pub(super) fn not_a_map(pointer: &Pointer, kind: Kind) -> Failure {
+    Failure::unprocessable(format!(
+        "{pointer}: must be a map, is {kind}; mend the object, or the path in the rule"
+    ))
 }
 
 /// The map that `place` is; null becomes an empty one. Nothing else comes here.

@@ -12,6 +12,7 @@
 
 mod allocate;
 mod compiled;
+mod draft;
 mod fort;
 mod limits;
 mod locate;
@@ -24,6 +25,7 @@ pub use compiled::{
     Action, Allocation, Handover, Interpretation, LabelRequirement, LabelSelector, Owner, Policy, PolicySet,
     ResourceSelector, Rule, TargetClusters,
 };
+pub use draft::Draft;
 pub use fort::{Elsewhere, Fort, Generate, GenerateWhen};
 pub use limits::{crosses, protected_by};
 pub use replicas::{interpret_replica, revise_replica};

@@ -219,12 +219,6 @@ mod tests {
             missing.message().starts_with("/spec/replicas: the number of replicas is missing;"),
             "{missing}"
         );
-        let twice = interpret_replica(
-            &raw(r#"{"spec":{"replicas":1,"replicas":2}}"#),
-            "",
-            &Interpretation::default(),
-        );
-        assert!(twice.unwrap_err().message().starts_with("/spec: the member \"replicas\" is there twice"));
         let bad = interpret_replica(
             &raw(r#"{"spec":{"replicas":1,"template":{"spec":{"containers":{}}}}}"#),
             "",

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::compiled::{Action, Policy, PolicySet, Rule};
-use super::{Why, allocate, limits};
+use super::compiled::{Action, Policy, Rule};
+use super::{Draft, Why, allocate, limits};
 use crate::domain::{ClusterName, Failure, Target, Workload};
-use crate::json::{Pointer, Raw, Value};
+use crate::json::{Pointer, Raw};
 
 /// What is to be revised.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +13,7 @@ pub struct Request<'r, 'a> {
     /// Whose object it is.
     pub workload: &'r Workload,
     /// The object as it stands before the rules: replicas and override policies applied.
-    pub object: &'r Value<'a>,
+    pub object: Raw<'a>,
     /// For which cluster.
     pub target: &'r Target<'a>,
 }
@@ -38,7 +38,7 @@ pub struct Claim {
 #[derive(Clone, Debug)]
 pub struct Revision<'r, 'a> {
     /// The object for the cluster.
-    pub object: Value<'a>,
+    pub object: Draft<'a>,
     /// The rules that changed something, in the order in which they did.
     pub applied: Vec<(&'r Policy, &'r Rule)>,
     /// The ledger changes that the object rests on: each has to be made, in this order, before anybody sees it.
@@ -47,19 +47,19 @@ pub struct Revision<'r, 'a> {
 
 /// Revises an object for one cluster.
 ///
-/// `entries` must hold an entry, if only `None`, for each allocation that the selecting policies use.
-/// A failure names policy, rule, cluster and place; nothing is then to be answered but it.
+/// `policies` are those that select the object. `entries` must hold an entry, if only `None`, for each allocation that
+/// [`allocations`] names. A failure names policy, rule, cluster and place; nothing is then to be answered but it.
 pub fn revise<'r, 'a>(
     request: Request<'r, 'a>,
-    policies: &'r PolicySet,
+    policies: &[&'r Policy],
     entries: &Entries,
 ) -> Result<Revision<'r, 'a>, Failure> {
-    let mut object = request.object.clone();
+    let mut object = Draft::new(request.object)?;
     let mut allocator = Allocator { request, entries, claims: Vec::new() };
     let mut applied = Vec::new();
-    for policy in policies.selecting(request.workload, request.object) {
-        for rule in policy.rules.iter().filter(|rule| rule.target.includes(&request.target.cluster)) {
-            let before = object.clone();
+    for policy in policies {
+        for rule in rules(policy, request.target) {
+            let before = object.changes();
             apply(rule, &mut object, &mut allocator).map_err(|failure| {
                 failure.context(format_args!(
                     "{} rule {:?} cluster {:?}",
@@ -68,31 +68,27 @@ pub fn revise<'r, 'a>(
                     request.target.cluster.as_str()
                 ))
             })?;
-            if object != before {
-                applied.push((policy, rule));
+            if object.changes() != before {
+                applied.push((*policy, rule));
             }
         }
     }
-    limits::crosses(request.object, &object)?;
+    limits::crosses(&object)?;
     Ok(Revision { object, applied, claims: allocator.claims })
 }
 
-/// The allocations that the rules for this workload and cluster can ask for.
-pub fn allocations<'s>(request: Request<'s, '_>, policies: &'s PolicySet) -> impl Iterator<Item = &'s str> {
-    policies
-        .selecting(request.workload, request.object)
-        .flat_map(|policy| &policy.rules)
-        .filter(|rule| rule.target.includes(&request.target.cluster))
-        .map(|rule| match &rule.action {
-            Action::Fort(fort) => fort.allocation.as_str(),
-        })
+/// The allocations that the rules of these policies can ask for, for this cluster.
+pub fn allocations<'s>(policies: &[&'s Policy], target: &Target<'_>) -> impl Iterator<Item = &'s str> {
+    policies.iter().flat_map(|policy| rules(policy, target)).map(|rule| match &rule.action {
+        Action::Fort(fort) => fort.allocation.as_str(),
+    })
 }
 
-fn apply<'a>(
-    rule: &Rule,
-    object: &mut Value<'a>,
-    allocator: &mut Allocator<'_, '_, 'a>,
-) -> Result<(), Failure> {
+fn rules<'s>(policy: &'s Policy, target: &Target<'_>) -> impl Iterator<Item = &'s Rule> {
+    policy.rules.iter().filter(|rule| rule.target.includes(&target.cluster))
+}
+
+fn apply(rule: &Rule, object: &mut Draft<'_>, allocator: &mut Allocator<'_, '_, '_>) -> Result<(), Failure> {
     match &rule.action {
         Action::Fort(fort) => fort.apply(object, || allocator.hosts(&fort.allocation)),
     }
@@ -142,18 +138,15 @@ impl Allocator<'_, '_, '_> {
                 pointer()
             ))
         };
-        let text = match &self.request.target.original {
-            Some(original) => match original.at(&pointer()) {
-                Ok(None) => return Ok(None),
-                Ok(Some(found)) if found.is_null() => return Ok(None),
-                Ok(Some(found)) => read_string(&found).map_err(refused)?,
-                Err(error) => return Err(refused(format!("{error} in `request.originalObject`"))),
-            },
-            None => match self.request.object.at(&pointer()) {
-                None | Some(Value::Null) => return Ok(None),
-                Some(Value::String(text)) => text.to_string(),
-                Some(other) => return Err(refused(format!("must be a string, is {}", other.kind()))),
-            },
+        let (template, whose) = match &self.request.target.original {
+            Some(original) => (original, "request.originalObject"),
+            None => (&self.request.object, "request.object"),
+        };
+        let text = match template.at(&pointer()) {
+            Ok(None) => return Ok(None),
+            Ok(Some(found)) if found.is_null() => return Ok(None),
+            Ok(Some(found)) => read_string(&found).map_err(refused)?,
+            Err(error) => return Err(refused(format!("{error} in `{whose}`"))),
         };
         Ok(ClusterName::new(text))
     }

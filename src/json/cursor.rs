@@ -107,17 +107,18 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Passes `"name" :` and the space around it.
+    /// Passes `"name" :` and the space around it. Gives where the name ends, and whether it holds escapes.
     #[inline]
-    pub(super) fn skip_name(&mut self) -> Result<()> {
+    pub(super) fn skip_name(&mut self) -> Result<(usize, bool)> {
         if self.peek() != Some(b'"') {
             return self.fail("expected the name of a member, in double quotes");
         }
-        self.skip_string()?;
+        let escaped = self.skip_string()?;
+        let end = self.at;
         self.skip_space();
         self.expect(b':', "expected `:`")?;
         self.skip_space();
-        Ok(())
+        Ok((end, escaped))
     }
 
     /// Reads `"name" :` and the space around it.
@@ -222,9 +223,28 @@ impl<'a> Cursor<'a> {
     }
 
     /// Passes a string. Gives whether it holds escapes, whose grammar is checked.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "the way through it is most of what reading a text costs")]
     fn skip_string(&mut self) -> Result<bool> {
-        self.at += 1;
+        let bytes = self.text.as_bytes();
+        let mut at = self.at + 1;
+        while let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+            match special(*eight) {
+                None => at += 8,
+                Some(position) if eight[position] == b'"' => {
+                    self.at = at + position + 1;
+                    return Ok(false);
+                }
+                Some(_) => break,
+            }
+        }
+        self.at = at;
+        self.skip_rest_of_string()
+    }
+
+    /// Passes what is left of a string that has escapes, or ends near the end of the text.
+    #[cold]
+    fn skip_rest_of_string(&mut self) -> Result<bool> {
         let mut escaped = false;
         loop {
             self.at += plain_prefix(&self.text.as_bytes()[self.at..]);
@@ -276,24 +296,31 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// How many bytes at the front are neither `"`, `\` nor control characters; eight are looked at in one step.
-#[inline]
+/// How many bytes at the front are neither `"`, `\` nor control characters.
 fn plain_prefix(bytes: &[u8]) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGHS: u64 = ONES << 7;
-    let has_zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
-    let (words, rest) = bytes.as_chunks::<8>();
-    for (position, chunk) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*chunk);
-        let quote = has_zero(word ^ (ONES * u64::from(b'"')));
-        let backslash = has_zero(word ^ (ONES * u64::from(b'\\')));
-        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
-        let found = quote | backslash | control;
-        if found != 0 {
-            // The lowest mark is exact; borrows can only put wrong marks above it.
-            return position * 8 + found.trailing_zeros() as usize / 8;
+    let (chunks, rest) = bytes.as_chunks();
+    for (position, eight) in chunks.iter().enumerate() {
+        if let Some(found) = special(*eight) {
+            return position * 8 + found;
         }
     }
     let special = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
-    words.len() * 8 + rest.iter().position(special).unwrap_or(rest.len())
+    chunks.len() * 8 + rest.iter().position(special).unwrap_or(rest.len())
+}
+
+/// Where the first of eight bytes is that is `"`, `\` or a control character. All are looked at in one step.
+#[inline]
+fn special(eight: [u8; 8]) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHS: u64 = ONES << 7;
+    let word = u64::from_le_bytes(eight);
+    let quote = word ^ (ONES * u64::from(b'"'));
+    let backslash = word ^ (ONES * u64::from(b'\\'));
+    // In each of the three a byte whose high bit comes out set was zero, or below a space; bytes above the first such one may
+    // be marked by its borrow, but it is the first that is asked for.
+    let found = ((quote.wrapping_sub(ONES) & !quote)
+        | (backslash.wrapping_sub(ONES) & !backslash)
+        | (word.wrapping_sub(ONES * 0x20) & !word))
+        & HIGHS;
+    (found != 0).then(|| found.trailing_zeros() as usize / 8)
 }

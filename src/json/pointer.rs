@@ -69,6 +69,12 @@ impl Pointer {
         Self(self.0.iter().chain(&tail.0).cloned().collect())
     }
 
+    /// What is left of this pointer behind its first `steps` steps.
+    #[must_use]
+    pub fn suffix(&self, steps: usize) -> Self {
+        Self(self.0[steps.min(self.0.len())..].to_vec())
+    }
+
     /// The place that this one is in; the root for the root.
     #[must_use]
     pub fn parent(&self) -> Self {

@@ -1,24 +1,22 @@
 //! Values of a checked text that nothing has been built from yet.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::fmt;
 
 use super::build::Builder;
 use super::cursor::Cursor;
 use super::error::duplicate;
-use super::text::Container;
+use super::text::Text;
 use super::{Kind, MAX_DEPTH, Number, ParseError, Pointer, Value};
 
 /// A value in a [`Text`](super::Text), from which nothing has been built yet.
 ///
-/// Its grammar has been checked. Names that are there twice, surrogates and depth are looked at where
-/// something is read out of it.
+/// Its grammar has been checked. Who reads by name checks first that no name is there twice
+/// ([`check_names`](Self::check_names)): what is looked up is the first of several.
 #[derive(Clone, Copy)]
 pub struct Raw<'a> {
     /// The whole text that this is a part of.
-    whole: &'a str,
-    containers: &'a [Container],
+    text: &'a Text<'a>,
     start: usize,
     end: usize,
     /// The first container that opens here or behind.
@@ -27,20 +25,20 @@ pub struct Raw<'a> {
 
 impl<'a> Raw<'a> {
     /// The whole value of a text, without the space around it.
-    pub(super) fn new(whole: &'a str, containers: &'a [Container], start: usize, end: usize) -> Self {
-        Self { whole, containers, start, end, number: 0 }
+    pub(super) fn new(text: &'a Text<'a>, start: usize, end: usize) -> Self {
+        Self { text, start, end, number: 0 }
     }
 
     /// The text of this value alone.
     pub fn text(&self) -> &'a str {
-        &self.whole[self.start..self.end]
+        &self.text.whole()[self.start..self.end]
     }
 
     /// How deep containers are nested: 0 for a scalar, 1 for `[]`.
     pub fn depth(&self) -> usize {
         match self.kind() {
             Kind::Array | Kind::Object => {
-                self.containers.get(self.number).map_or(0, |own| own.depth as usize)
+                self.text.containers().get(self.number).map_or(0, |own| own.depth as usize)
             }
             _ => 0,
         }
@@ -48,7 +46,7 @@ impl<'a> Raw<'a> {
 
     /// What the value is.
     pub fn kind(&self) -> Kind {
-        match self.whole.as_bytes().get(self.start) {
+        match self.text.whole().as_bytes().get(self.start) {
             Some(b'{') => Kind::Object,
             Some(b'[') => Kind::Array,
             Some(b'"') => Kind::String,
@@ -108,26 +106,25 @@ impl<'a> Raw<'a> {
         Ok(items)
     }
 
-    /// The member `name`; `None` if it is missing or this is no object. Refuses a name that is there twice.
+    /// The member `name`, the first of them; `None` if it is missing or this is no object.
     pub fn get(&self, name: &str) -> Result<Option<Self>, ParseError> {
         let mut walk = self.walk();
-        let (mut found, mut first) = (None, true);
+        let mut first = true;
         if !walk.cursor.enter_object() {
             return Ok(None);
         }
         while walk.cursor.another_member(first)? {
             first = false;
-            let offset = walk.cursor.offset();
             let wanted = walk.cursor.name()? == name;
             let value = walk.value()?;
-            if wanted && found.replace(value).is_some() {
-                return Err(duplicate(name, offset));
+            if wanted {
+                return Ok(Some(value));
             }
         }
-        Ok(found)
+        Ok(None)
     }
 
-    /// The value at `pointer`, through objects only. Refuses a name of the way that is there twice.
+    /// The value at `pointer`, through objects only.
     pub fn at(&self, pointer: &Pointer) -> Result<Option<Self>, ParseError> {
         let mut place = *self;
         for token in pointer.tokens() {
@@ -139,26 +136,38 @@ impl<'a> Raw<'a> {
         Ok(Some(place))
     }
 
+    /// Refuses a name that is there twice, at any level.
+    pub fn check_names(&self) -> Result<(), ParseError> {
+        match self.text.repeated(self.start, self.end) {
+            None => Ok(()),
+            Some(place) => Err(duplicate(&Cursor::at(self.text.whole(), place).string()?, place)),
+        }
+    }
+
+    /// Where this value begins: bytes from the beginning of the whole text.
+    pub fn offset(&self) -> usize {
+        self.start
+    }
+
+    /// Where this value ends.
+    pub fn end(&self) -> usize {
+        self.end
+    }
+
     fn cursor(&self) -> Cursor<'a> {
-        Cursor::at(self.whole, self.start)
+        Cursor::at(self.text.whole(), self.start)
     }
 
     /// A walk over what is in this container.
     fn walk(&self) -> Walk<'a> {
-        Walk {
-            cursor: self.cursor(),
-            containers: self.containers,
-            whole: self.whole,
-            number: self.number + 1,
-        }
+        Walk { cursor: self.cursor(), text: self.text, number: self.number + 1 }
     }
 }
 
 /// A walk over the values of a container, which passes over the containers in it.
 struct Walk<'a> {
     cursor: Cursor<'a>,
-    containers: &'a [Container],
-    whole: &'a str,
+    text: &'a Text<'a>,
     /// The next container that opens.
     number: usize,
 }
@@ -167,20 +176,18 @@ impl<'a> Walk<'a> {
     /// Passes the value that begins here.
     fn value(&mut self) -> Result<Raw<'a>, ParseError> {
         let (start, number) = (self.cursor.offset(), self.number);
-        match (self.cursor.peek(), self.containers.get(number)) {
+        match (self.cursor.peek(), self.text.containers().get(number)) {
             (Some(b'{' | b'['), Some(container)) => {
                 self.cursor.go(container.end as usize);
                 self.number = container.next as usize;
             }
             _ => self.cursor.skip_scalar()?,
         }
-        Ok(Raw { whole: self.whole, containers: self.containers, start, end: self.cursor.offset(), number })
+        Ok(Raw { text: self.text, start, end: self.cursor.offset(), number })
     }
 }
 
-/// Up to so many names are compared with each other; more go through a set.
-const FEW: usize = 32;
-/// The members of an object as text, in order. A name may be there twice: see [`repeated`](Self::repeated).
+/// The members of an object as text, in order. A name may be there twice.
 #[derive(Clone, Debug, Default)]
 pub struct Members<'a>(Vec<(Cow<'a, str>, Raw<'a>)>);
 
@@ -193,18 +200,6 @@ impl<'a> Members<'a> {
     /// How often `name` is there.
     pub fn count(&self, name: &str) -> usize {
         self.0.iter().filter(|(key, _)| key == name).count()
-    }
-
-    /// A name that is there twice.
-    pub fn repeated(&self) -> Option<&str> {
-        let mut names = self.0.iter().map(|(name, _)| name.as_ref()).enumerate();
-        if self.len() <= FEW {
-            return names
-                .find(|(at, name)| self.0[..*at].iter().any(|(before, _)| before == name))
-                .map(|(_, name)| name);
-        }
-        let mut seen = HashSet::new();
-        names.find(|(_, name)| !seen.insert(*name)).map(|(_, name)| name)
     }
 
     /// How many members there are.

@@ -62,6 +62,32 @@ fn a_name_that_is_there_twice_is_refused_at_every_level_and_size() {
 }
 
 #[test]
+fn a_text_knows_of_names_that_are_there_twice_and_where() {
+    let many: Vec<String> = (0..1000).map(|n| format!(r#""k{n}":0"#)).collect();
+    let many = many.join(",");
+    for (object, twice) in [
+        (r#"{"a":1,"b":{"a":1}}"#.to_owned(), None),
+        (r#"{"a":1,"b":2,"a":3}"#.to_owned(), Some("a")),
+        (r#"{"a":1,"\u0061":3}"#.to_owned(), Some("a")),
+        (r#"{"\u0061":1,"b":[{"c":1}],"a":3}"#.to_owned(), Some("a")),
+        (r#"[{"x":{"":1,"":2}}]"#.to_owned(), Some("")),
+        (format!("{{{many}}}"), None),
+        (format!(r#"{{{many},"k7":0}}"#), Some("k7")),
+    ] {
+        let text = format!(r#"{{"before":{{"a":1}},"it":{object},"a":{{}}}}"#);
+        let text = Text::parse(text.as_bytes()).unwrap();
+        let found = |raw: Raw<'_>| match raw.check_names() {
+            Err(ParseError::Duplicate { name, .. }) => Some(name),
+            other => other.map(|()| None).unwrap(),
+        };
+        assert_eq!(found(text.root()).as_deref(), twice, "{object}");
+        let members = text.root().members().unwrap();
+        assert_eq!(found(members.get("it").unwrap()).as_deref(), twice);
+        assert_eq!((found(members.get("before").unwrap()), found(members.get("a").unwrap())), (None, None));
+    }
+}
+
+#[test]
 fn depth_is_counted_exactly_and_no_depth_uses_up_the_stack() {
     assert!(parse(&nested(MAX_DEPTH)).is_ok());
     assert_eq!(parse(&nested(MAX_DEPTH + 1)), Err(ParseError::TooDeep { depth: MAX_DEPTH + 1 }));
@@ -99,17 +125,15 @@ fn members_and_items_pass_over_whole_containers() {
     let text = Text::parse(br#" {"kind":"K", "request" : {"uid":"u","object":{"a":[[1], {}]},"uid":"v"},"x":[ ],"y":[1,"]",{"z":2}]} "#).unwrap();
     let outer = text.root().members().unwrap();
     let inner = outer.get("request").unwrap().members().unwrap();
-    assert_eq!((outer.len(), inner.len(), outer.repeated(), inner.repeated()), (4, 3, None, Some("uid")));
+    assert_eq!((outer.len(), inner.len()), (4, 3));
     assert_eq!(
         (text.root().depth(), outer.get("request").unwrap().depth(), outer.get("x").unwrap().depth()),
         (5, 4, 1)
     );
     assert_eq!(inner.get("object").unwrap().text(), r#"{"a":[[1], {}]}"#);
     assert_eq!((inner.count("uid"), inner.get("uid").unwrap().text()), (2, r#""u""#));
-    assert_eq!(
-        text.root().get("request").unwrap().unwrap().get("uid").unwrap_err().to_string(),
-        "the member \"uid\" is there twice, the second time at byte 62"
-    );
+    let uid = text.root().get("request").unwrap().unwrap().get("uid").unwrap().unwrap();
+    assert_eq!(uid.text(), r#""u""#);
     let items: Vec<&str> = outer.get("y").unwrap().items().unwrap().iter().map(Raw::text).collect();
     assert_eq!(items, ["1", r#""]""#, r#"{"z":2}"#]);
     for scalar in ["1", "null", r#""a""#] {
@@ -234,8 +258,13 @@ proptest! {
     fn looking_up_and_building_agree(text in almost_json()) {
         let built = parse(&text);
         let checked = Text::parse(text.as_bytes());
-        // Surrogates and repeated names are only looked at where something is built.
+        // Surrogates are only looked at where something is built, and repeated names where somebody asks.
         prop_assert!(checked.is_ok() || built.is_err());
+        if let Ok(checked) = &checked {
+            let twice = matches!(built, Err(ParseError::Duplicate { .. }));
+            prop_assert!(!twice || checked.root().check_names().is_err());
+            prop_assert!(built.is_err() || checked.root().check_names().is_ok());
+        }
         let (Ok(checked), Ok(built)) = (checked, built) else { return Ok(()); };
         prop_assert_eq!(&checked.root().to_value().unwrap(), &built);
         let members = checked.root().members().unwrap();
@@ -263,7 +292,8 @@ proptest! {
         let _ = Value::parse(&bytes);
         if let Ok(text) = Text::parse(&bytes) {
             let _ = text.root().to_value();
-            let _ = text.root().members().unwrap().repeated();
+            let _ = text.root().members();
+            let _ = text.root().check_names();
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Checked text, and where its containers end.
 
+use std::collections::HashSet;
+
 use super::MAX_DEPTH;
 use super::cursor::{Cursor, Result};
 use super::error::ParseError;
@@ -8,6 +10,9 @@ use super::raw::Raw;
 /// Containers nested deeper than this are checked like all others, but it is not noted where they end. Nobody goes
 /// that deep: what is deeper than [`MAX_DEPTH`] is refused as a whole.
 const NOTED_LEVELS: usize = 2 * MAX_DEPTH;
+
+/// Kubernetes objects have about a list or an object in so many bytes.
+const USUAL_BYTES_A_CONTAINER: usize = 32;
 
 /// A text that is one JSON value, with a note of where each list and each object in it ends.
 ///
@@ -18,6 +23,8 @@ pub struct Text<'a> {
     start: usize,
     end: usize,
     containers: Vec<Container>,
+    /// Where names are that their objects had before.
+    repeated: Vec<u32>,
 }
 
 /// One list or object. They are kept in the order in which they open.
@@ -34,7 +41,8 @@ pub(super) struct Container {
 impl<'a> Text<'a> {
     /// Checks `bytes`: UTF-8, one JSON value, nothing but space around it. The text may be nested as deep as it is long.
     ///
-    /// Names that are there twice, surrogates and depth are looked at where something is read out of the text.
+    /// Names that are there twice are noted; [`Raw::check_names`] tells. Depth, and whether surrogates come in pairs, is
+    /// looked at where something is read out of the text.
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         let text = std::str::from_utf8(bytes)
             .map_err(|error| ParseError::Encoding { offset: error.valid_up_to() })?;
@@ -44,36 +52,69 @@ impl<'a> Text<'a> {
         }
         cursor.skip_space();
         let start = cursor.offset();
-        let mut scan = Scan { open: Vec::new(), noted: Vec::new(), containers: Vec::new(), deepest: 0 };
-        scan.value(&mut cursor)?;
+        let mut scan = Scan {
+            text,
+            open: Vec::with_capacity(16),
+            containers: Vec::with_capacity(8 + text.len() / USUAL_BYTES_A_CONTAINER),
+            deepest: 0,
+            names: Vec::with_capacity(32),
+            repeated: Vec::new(),
+        };
+        let mut cursor = scan.value(cursor)?;
         let end = cursor.offset();
         cursor.skip_space();
         if !cursor.at_end() {
             return cursor.fail("something follows the value");
         }
-        Ok(Self { whole: text, start, end, containers: scan.containers })
+        let Scan { containers, mut repeated, .. } = scan;
+        repeated.sort_unstable();
+        Ok(Self { whole: text, start, end, containers, repeated })
     }
 
     /// The value.
     pub fn root(&self) -> Raw<'_> {
-        Raw::new(self.whole, &self.containers, self.start, self.end)
+        Raw::new(self, self.start, self.end)
     }
 }
 
 /// A walk over all of a text. It uses no recursion.
-struct Scan {
-    /// The opening brackets of the containers that are open.
-    open: Vec<u8>,
-    /// Those of them that are noted, by their numbers.
-    noted: Vec<u32>,
+struct Scan<'a> {
+    text: &'a str,
+    /// The containers that are open, outermost first.
+    open: Vec<Open>,
     containers: Vec<Container>,
     /// How deep the innermost noted container is, if it is deeper than the notes are.
     deepest: usize,
+    /// The names that the open objects have had so far, from quote to quote.
+    names: Vec<Span>,
+    repeated: Vec<u32>,
 }
 
-impl Scan {
+/// A piece of the text.
+#[derive(Clone, Copy)]
+struct Span {
+    start: u32,
+    end: u32,
+}
+
+/// A container that is open.
+#[derive(Clone, Copy)]
+struct Open {
+    bracket: u8,
+    /// Its number; that of its innermost noted parent if it is not noted itself.
+    number: u32,
+    /// How many names there were when it opened.
+    names: usize,
+    /// Whether its names have to be compared by what they mean, once all are there.
+    closely: bool,
+}
+
+/// Up to so many names are compared with each other as they come; more go through a set.
+const FEW: usize = 24;
+
+impl<'a> Scan<'a> {
     /// Passes the value that begins at the cursor, checking its grammar.
-    fn value(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
+    fn value(&mut self, mut cursor: Cursor<'a>) -> Result<Cursor<'a>> {
         loop {
             // A value begins here.
             match cursor.peek() {
@@ -83,10 +124,10 @@ impl Scan {
                     cursor.skip_space();
                     if cursor.peek() == Some(closing(bracket)) {
                         cursor.bump();
-                        self.leave(cursor);
+                        self.leave(cursor.offset());
                     } else {
                         if bracket == b'{' {
-                            cursor.skip_name()?;
+                            self.name(&mut cursor)?;
                         }
                         continue;
                     }
@@ -95,8 +136,8 @@ impl Scan {
             }
             // A value ended here: close what it completes, or go on to its neighbour.
             loop {
-                let Some(&bracket) = self.open.last() else {
-                    return Ok(());
+                let Some(&Open { bracket, .. }) = self.open.last() else {
+                    return Ok(cursor);
                 };
                 cursor.skip_space();
                 match cursor.peek() {
@@ -104,13 +145,13 @@ impl Scan {
                         cursor.bump();
                         cursor.skip_space();
                         if bracket == b'{' {
-                            cursor.skip_name()?;
+                            self.name(&mut cursor)?;
                         }
                         break;
                     }
                     Some(byte) if byte == closing(bracket) => {
                         cursor.bump();
-                        self.leave(cursor);
+                        self.leave(cursor.offset());
                     }
                     None => return cursor.fail("the text ends inside a list or an object"),
                     Some(_) if bracket == b'[' => return cursor.fail("expected `,` or `]`"),
@@ -120,34 +161,70 @@ impl Scan {
         }
     }
 
+    /// Passes `"name" :`, and notes the name if its object had it before.
+    fn name(&mut self, cursor: &mut Cursor<'a>) -> Result<()> {
+        let start = cursor.offset();
+        let (end, escaped) = cursor.skip_name()?;
+        let span = Span { start: number(start), end: number(end) };
+        let Some(open) = self.open.last_mut() else { return Ok(()) };
+        let before = &self.names[open.names..];
+        open.closely |= escaped || before.len() >= FEW;
+        if !open.closely {
+            let bytes = self.text.as_bytes();
+            let name = &bytes[start..end];
+            if before.iter().any(|span| bytes[span.start as usize..span.end as usize] == *name) {
+                self.repeated.push(span.start);
+            }
+        }
+        self.names.push(span);
+        Ok(())
+    }
+
+    /// Compares the names from number `first` on by what they mean.
+    fn compare_closely(&mut self, first: usize) {
+        let mut seen = HashSet::new();
+        for span in &self.names[first..] {
+            let name = Cursor::at(self.text, span.start as usize).string();
+            // Half a surrogate pair means nothing, and is refused where the name is read.
+            if name.is_ok_and(|name| !seen.insert(name)) && !self.repeated.contains(&span.start) {
+                self.repeated.push(span.start);
+            }
+        }
+    }
+
     fn enter(&mut self, bracket: u8) {
-        self.open.push(bracket);
-        if self.open.len() <= NOTED_LEVELS {
-            self.noted.push(number(self.containers.len()));
+        let open = Open { bracket, number: 0, names: self.names.len(), closely: false };
+        if self.open.len() < NOTED_LEVELS {
+            self.open.push(Open { number: number(self.containers.len()), ..open });
             self.containers.push(Container { depth: 1, ..Container::default() });
         } else {
+            let parent = self.open.last().map_or(0, |open| open.number);
+            self.open.push(Open { number: parent, ..open });
             self.deepest = self.deepest.max(self.open.len());
         }
     }
 
-    fn leave(&mut self, cursor: &Cursor<'_>) {
+    fn leave(&mut self, end: usize) {
         let level = self.open.len();
-        self.open.pop();
+        let Some(open) = self.open.pop() else { return };
+        if open.closely {
+            self.compare_closely(open.names);
+        }
+        self.names.truncate(open.names);
         if level > NOTED_LEVELS {
             return;
         }
-        let Some(own) = self.noted.pop() else { return };
         let next = number(self.containers.len());
-        let own = &mut self.containers[own as usize];
-        own.end = number(cursor.offset());
+        let own = &mut self.containers[open.number as usize];
+        own.end = number(end);
         own.next = next;
         if level == NOTED_LEVELS && self.deepest > 0 {
             own.depth = number(self.deepest - NOTED_LEVELS + 1);
             self.deepest = 0;
         }
         let depth = own.depth + 1;
-        if let Some(&parent) = self.noted.last() {
-            let parent = &mut self.containers[parent as usize];
+        if let Some(parent) = self.open.last() {
+            let parent = &mut self.containers[parent.number as usize];
             parent.depth = parent.depth.max(depth);
         }
     }
@@ -155,6 +232,21 @@ impl Scan {
 
 fn closing(bracket: u8) -> u8 {
     if bracket == b'{' { b'}' } else { b']' }
+}
+
+impl Text<'_> {
+    pub(super) fn whole(&self) -> &str {
+        self.whole
+    }
+
+    pub(super) fn containers(&self) -> &[Container] {
+        &self.containers
+    }
+
+    /// The first place between these two where a name is that its object had before.
+    pub(super) fn repeated(&self, start: usize, end: usize) -> Option<usize> {
+        self.repeated.iter().map(|place| *place as usize).find(|place| (start..end).contains(place))
+    }
 }
 
 /// A count of things in a text of less than 4 GiB.

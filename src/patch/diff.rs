@@ -18,6 +18,17 @@ pub fn diff<'a>(before: &Value<'a>, after: &Value<'a>) -> Patch<'a> {
     patch
 }
 
+/// The part of [`diff`] that is about one place: what turns `before`, `None` if the place is missing, into `after`.
+pub fn diff_at<'a>(place: &Pointer, before: Option<&Value<'a>>, after: &Value<'a>) -> Patch<'a> {
+    let mut walk =
+        Walk { path: place.tokens().iter().map(|token| Step::Name(token)).collect(), operations: Vec::new() };
+    match before {
+        Some(before) => walk.values(before, after),
+        None => walk.operations.push(Operation::Add(place.clone(), after.clone())),
+    }
+    Patch(walk.operations)
+}
+
 enum Step<'s> {
     Name(&'s str),
     Index(usize),

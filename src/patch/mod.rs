@@ -11,5 +11,5 @@ mod oracle;
 #[cfg(test)]
 mod tests;
 
-pub use diff::diff;
+pub use diff::{diff, diff_at};
 pub use operation::{Operation, Patch};

@@ -3,7 +3,7 @@
 use super::{compile, field_path};
 use crate::domain::{ClusterName, GroupVersionKind, Workload};
 use crate::engine::{Action, Elsewhere, GenerateWhen, Handover, PolicySet};
-use crate::json::{Pointer, Value};
+use crate::json::{Pointer, Text, Value};
 
 fn document(text: &str) -> Value<'static> {
     Value::parse(text.as_bytes()).unwrap().into_owned()
@@ -260,14 +260,19 @@ fn selectors_select_as_karmada_does() {
         ),
     ]);
     let selecting = |api_version: &str, namespace: &str, name: &str, labels: &str| {
-        let object = document(&format!(r#"{{"metadata":{{"labels":{labels}}}}}"#));
+        let object = format!(r#"{{"metadata":{{"labels":{labels}}}}}"#);
+        let object = Text::parse(object.as_bytes()).unwrap();
         let workload = Workload {
             gvk: GroupVersionKind::of(api_version, "T"),
             namespace: namespace.into(),
             name: name.into(),
         };
-        let owners: Vec<String> =
-            set.selecting(&workload, &object).map(|policy| policy.owner.to_string()).collect();
+        let owners: Vec<String> = set
+            .selecting(&workload, &object.root())
+            .unwrap()
+            .iter()
+            .map(|policy| policy.owner.to_string())
+            .collect();
         owners.iter().map(|owner| owner.split('/').next_back().unwrap()).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(selecting("a/v1", "o", "x", "null"), "named");

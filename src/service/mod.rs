@@ -9,9 +9,8 @@ use std::time::Instant;
 use arc_swap::ArcSwap;
 
 use crate::domain::{AllocationKey, Answer, Code, Failure, Operation, Question, Target, Workload};
-use crate::engine::{self, Claim, Entries, PolicySet};
-use crate::json::Value;
-use crate::patch::diff;
+use crate::engine::{self, Claim, Draft, Entries, PolicySet};
+use crate::json::Raw;
 use crate::state::{Ledger, LedgerError, Swap};
 
 #[cfg(test)]
@@ -40,7 +39,7 @@ pub struct Outcome<'a> {
 #[derive(Clone, Debug)]
 pub struct Revised<'a> {
     /// The object after the rules.
-    pub object: Value<'a>,
+    pub object: Draft<'a>,
     /// The rules that changed something, as `Kind/policy/rule`.
     pub applied: Vec<String>,
 }
@@ -106,18 +105,10 @@ impl Service {
     }
 
     async fn revise_object<'a>(&self, question: &Question<'a>, target: &Target<'a>) -> Outcome<'a> {
-        let object = match question.object.to_value() {
-            Ok(object) => object,
-            Err(error) => {
-                let failure = Failure::unprocessable(format!("request.object: {error}; mend the object"));
-                return Outcome { answer: Err(failure), applied: Vec::new() };
-            }
-        };
-        match self.revise(&question.workload, &object, target).await {
-            Ok(revised) => {
-                let patch = diff(&object, &revised.object);
-                Outcome { answer: Ok(Answer::Revision(patch)), applied: revised.applied }
-            }
+        let revised = self.revise(&question.workload, question.object, target).await;
+        let answered = revised.and_then(|Revised { object, applied }| Ok((object.patch()?, applied)));
+        match answered {
+            Ok((patch, applied)) => Outcome { answer: Ok(Answer::Revision(patch)), applied },
             Err(failure) => Outcome { answer: Err(failure), applied: Vec::new() },
         }
     }
@@ -126,14 +117,15 @@ impl Service {
     pub async fn revise<'a>(
         &self,
         workload: &Workload,
-        object: &Value<'a>,
+        object: Raw<'a>,
         target: &Target<'a>,
     ) -> Result<Revised<'a>, Failure> {
         // One set for the whole answer, whatever is put in force meanwhile.
-        let policies = self.policies.load_full();
+        let set = self.policies.load_full();
         let request = engine::Request { workload, object, target };
+        let policies = set.selecting(workload, &object)?;
         let mut entries = Entries::new();
-        for allocation in engine::allocations(request, &policies) {
+        for allocation in engine::allocations(&policies, target) {
             if !entries.contains_key(allocation) {
                 let key = AllocationKey::new(allocation, workload);
                 let entry = self.ledger.read(&key).await.map_err(|error| unusable(&error))?;

@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 
 use super::*;
 use crate::domain::{ClusterName, GroupVersionKind, Schedule, TargetCluster};
-use crate::json::{Raw, Text};
+use crate::json::{Raw, Text, Value};
 use crate::policy;
 use crate::state::memory::MemoryLedger;
 

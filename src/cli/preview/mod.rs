@@ -11,7 +11,7 @@ use crate::app;
 use crate::documents;
 use crate::domain::{AllocationKey, ClusterName, Failure, GroupVersionKind, Schedule, Target, Workload};
 use crate::engine::PolicySet;
-use crate::json::Value;
+use crate::json::{Text, Value};
 use crate::service::{Revised, Service};
 use crate::state::memory::MemoryLedger;
 
@@ -20,7 +20,23 @@ struct Shown<'v> {
     cluster: &'v ClusterName,
     replicas: i64,
     before: &'v Value<'static>,
-    revised: Result<Revised<'static>, Failure>,
+    revised: Result<Version<'v>, Failure>,
+}
+
+/// The version of one cluster.
+struct Version<'v> {
+    object: Value<'v>,
+    /// The text of the patch.
+    patch: String,
+    /// The rules that changed something.
+    applied: Vec<String>,
+}
+
+impl<'v> Version<'v> {
+    fn of(revised: Revised<'v>) -> Result<Self, Failure> {
+        let Revised { object, applied } = revised;
+        Ok(Self { object: object.to_value()?, patch: object.patch()?.to_text(), applied })
+    }
 }
 
 pub(super) fn run(arguments: &PreviewArgs) -> Result<(), CliError> {
@@ -47,6 +63,8 @@ pub(super) fn run(arguments: &PreviewArgs) -> Result<(), CliError> {
     let ledger = MemoryLedger::with_entries(allocations(arguments, &loaded.policies, &workload)?);
     let service = Service::new(loaded.policies, Arc::new(ledger));
     let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(CliError::failed)?;
+    let text = object.to_string();
+    let text = Text::parse(text.as_bytes()).map_err(CliError::failed)?;
     let shown: Vec<Shown<'_>> = clusters
         .into_iter()
         .map(|cluster| {
@@ -57,8 +75,8 @@ pub(super) fn run(arguments: &PreviewArgs) -> Result<(), CliError> {
                 schedule: Some(schedule.clone()),
                 original: None,
             };
-            let revised = runtime.block_on(service.revise(&workload, &object, &target));
-            let revised = revised.map_err(|failure| {
+            let revised = runtime.block_on(service.revise(&workload, text.root(), &target));
+            let revised = revised.and_then(Version::of).map_err(|failure| {
                 failure.context(format_args!("{workload} cluster {:?}", cluster.as_str()))
             });
             Shown { cluster, replicas: replicas.unwrap_or_default(), before: &object, revised }

@@ -4,29 +4,29 @@ use similar::{ChangeTag, TextDiff};
 
 use super::Shown;
 use crate::json::{Object, Value};
-use crate::patch;
 use crate::yaml;
 
 /// The revised objects, for programs: `{"clusters": [{"name", "replicas", "object" | "error"}]}`.
 pub(super) fn json(shown: &[Shown<'_>]) -> String {
-    let entry = |shown: &Shown<'_>| {
-        let (name, value) = match &shown.revised {
-            Ok(revised) => ("object", revised.object.clone()),
-            Err(failure) => ("error", failure.message().into()),
-        };
-        let mut entry = Object::new();
-        entry.insert("name", shown.cluster.to_string().into());
-        entry.insert("replicas", shown.replicas.into());
-        entry.insert(name, value);
-        Value::Object(entry)
-    };
     let clusters = Value::array(shown.iter().map(entry).collect());
     pretty(&Value::Object([("clusters", clusters)].into_iter().collect()))
 }
 
+fn entry<'v>(shown: &Shown<'v>) -> Value<'v> {
+    let (name, value) = match &shown.revised {
+        Ok(version) => ("object", version.object.clone()),
+        Err(failure) => ("error", failure.message().into()),
+    };
+    let mut entry = Object::new();
+    entry.insert("name", shown.cluster.to_string().into());
+    entry.insert("replicas", shown.replicas.into());
+    entry.insert(name, value);
+    Value::Object(entry)
+}
+
 /// One object, for programs.
 pub(super) fn json_object(shown: &Shown<'_>) -> String {
-    shown.revised.as_ref().map(|revised| pretty(&revised.object)).unwrap_or_default()
+    shown.revised.as_ref().map(|version| pretty(&version.object)).unwrap_or_default()
 }
 
 fn pretty(value: &Value<'_>) -> String {
@@ -58,11 +58,7 @@ pub(super) fn patches(shown: &[Shown<'_>]) -> String {
 
 /// The bytes that a decoded reply of the webhook would hold: no line break at the end.
 pub(super) fn patch(shown: &Shown<'_>) -> String {
-    shown
-        .revised
-        .as_ref()
-        .map(|revised| patch::diff(shown.before, &revised.object).to_text())
-        .unwrap_or_default()
+    shown.revised.as_ref().map(|revised| revised.patch.clone()).unwrap_or_default()
 }
 
 fn documents(shown: &[Shown<'_>], document: impl Fn(&Shown<'_>) -> String) -> String {

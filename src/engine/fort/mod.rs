@@ -4,7 +4,7 @@
 //! [`Fort::matches`], [`Fort::field`] is set to null (or as [`Elsewhere`] says). Where the release has no steps,
 //! [`Fort::generate`] can write them. The code knows paths, fields and types of step from the policy alone.
 
-use super::locate;
+use super::{Draft, locate};
 use crate::domain::Failure;
 use crate::json::{Object, Pointer, Value};
 
@@ -64,13 +64,13 @@ impl Fort {
     /// because to ask is to claim.
     ///
     /// Fails, with the place in the object, if the steps are no list or if something that is not a map is on the way
-    /// to the steps or to a field. The object may then be half changed, and is of no use.
+    /// to the steps or to a field.
     pub fn apply(
         &self,
-        object: &mut Value<'_>,
+        object: &mut Draft<'_>,
         hosts: impl FnOnce() -> Result<bool, Failure>,
     ) -> Result<(), Failure> {
-        let steps = match locate::find(object, &self.steps)? {
+        let steps = match object.find(&self.steps)? {
             None => None,
             Some(Value::Array(steps)) => Some(steps),
             Some(other) => {
@@ -81,12 +81,12 @@ impl Fort {
                 )));
             }
         };
-        let absent = steps.is_none_or(|steps| steps.is_empty());
+        let absent = steps.as_ref().is_none_or(|steps| steps.is_empty());
         if let Some(generate) = &self.generate
             && (absent || generate.when == GenerateWhen::Always)
         {
             let written = if hosts()? { &generate.fort } else { &generate.elsewhere };
-            return locate::set(object, &self.steps, written.clone());
+            return object.set(&self.steps, written.clone());
         }
         let Some(steps) = steps.filter(|steps| steps.iter().any(|step| self.concerns(step))) else {
             return Ok(());
@@ -96,7 +96,7 @@ impl Fort {
         }
         let mut steps = steps.to_vec();
         self.treat(&mut steps).map_err(|failure| failure.in_place(&self.steps))?;
-        locate::set(object, &self.steps, Value::array(steps))
+        object.set(&self.steps, Value::array(steps))
     }
 
     /// Whether `step` is one of those that only one cluster runs.

@@ -1,6 +1,7 @@
 //! What the action does to steps, over other paths, fields and types than the seed's too.
 
 use super::*;
+use crate::json::Text;
 
 fn value(text: &str) -> Value<'static> {
     Value::parse(text.as_bytes()).unwrap().into_owned()
@@ -21,15 +22,27 @@ fn object(phases: &str) -> Value<'static> {
     value(&format!(r#"{{"spec":{{"rollout":{{"phases":{phases}}}}}}}"#))
 }
 
-/// The phases after the rule has been applied in a cluster that does not host the allocation.
-fn elsewhere(rule: &Fort, phases: &str) -> String {
-    let mut object = object(phases);
-    rule.apply(&mut object, || Ok(false)).unwrap();
-    object.at(&rule.steps).unwrap().to_string()
+/// The object after the rule has been applied.
+fn applied(
+    rule: &Fort,
+    object: &Value<'_>,
+    hosts: impl FnOnce() -> Result<bool, Failure>,
+) -> Result<Value<'static>, Failure> {
+    let text = object.to_string();
+    let text = Text::parse(text.as_bytes()).map_err(|error| Failure::bad_request(error.to_string()))?;
+    let mut draft = Draft::new(text.root())?;
+    rule.apply(&mut draft, hosts)?;
+    draft.patch()?;
+    Ok(draft.to_value()?.into_owned())
 }
 
-fn refused(rule: &Fort, mut object: Value<'static>) -> String {
-    rule.apply(&mut object, || Ok(false)).unwrap_err().message()
+/// The phases after the rule has been applied in a cluster that does not host the allocation.
+fn elsewhere(rule: &Fort, phases: &str) -> String {
+    applied(rule, &object(phases), || Ok(false)).unwrap().at(&rule.steps).unwrap().to_string()
+}
+
+fn refused(rule: &Fort, object: &Value<'_>) -> String {
+    applied(rule, object, || Ok(false)).unwrap_err().message()
 }
 
 #[test]
@@ -66,8 +79,7 @@ fn where_the_allocation_is_nothing_is_written() {
     for phases in
         [r#"[{"kind":"Probe","args":{"fetch":{"from":"a"}}}]"#, r#"[{"kind":"Probe","args":"text"}]"#]
     {
-        let mut hosting = object(phases);
-        fort(Elsewhere::SetNull).apply(&mut hosting, || Ok(true)).unwrap();
+        let hosting = applied(&fort(Elsewhere::SetNull), &object(phases), || Ok(true)).unwrap();
         assert_eq!(hosting, object(phases));
     }
 }
@@ -105,9 +117,7 @@ fn nobody_is_asked_for_the_host_unless_it_matters() {
         value(r#"{"spec":null}"#),
         value(r#"{"spec":{"rollout":{}}}"#),
     ] {
-        let mut after = object.clone();
-        rule.apply(&mut after, || panic!("asked")).unwrap();
-        assert_eq!(after, object);
+        assert_eq!(applied(&rule, &object, || panic!("asked")).unwrap(), object);
     }
 }
 
@@ -119,8 +129,7 @@ fn steps_are_generated_where_there_are_none_or_always() {
         Some(Generate { when: GenerateWhen::Absent, fort: value(host), elsewhere: value(others) });
     for absent in [object("[]"), object("null"), value("{}"), value(r#"{"spec":null,"kind":"X"}"#)] {
         for (hosts, expected) in [(true, host), (false, others)] {
-            let mut after = absent.clone();
-            rule.apply(&mut after, || Ok(hosts)).unwrap();
+            let after = applied(&rule, &absent, || Ok(hosts)).unwrap();
             assert_eq!(after.at(&rule.steps).unwrap().to_string(), expected);
         }
     }
@@ -147,10 +156,10 @@ fn what_is_no_list_or_no_map_is_refused_with_its_place() {
             "/spec/rollout/phases/0/args/fetch: must be a map, is a list",
         ),
     ] {
-        let message = refused(&rule, object);
+        let message = refused(&rule, &object);
         assert!(message.starts_with(place), "{message}");
     }
-    let message = refused(&fort(Elsewhere::Remove), object(r#"[{"kind":"Probe","args":{"fetch":"text"}}]"#));
+    let message = refused(&fort(Elsewhere::Remove), &object(r#"[{"kind":"Probe","args":{"fetch":"text"}}]"#));
     assert!(
         message.starts_with("/spec/rollout/phases/0/args/fetch: must be a map, is a string"),
         "{message}"

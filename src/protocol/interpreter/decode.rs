@@ -1,12 +1,13 @@
 //! Bytes to a question.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
 use super::{ANSWERED, API_VERSION, KIND, label};
 use crate::domain::{
     ClusterName, Failure, GroupVersionKind, Operation, Question, Schedule, Target, TargetCluster, Workload,
 };
-use crate::json::{Kind, MAX_DEPTH, Members, ParseError, Pointer, Raw, Text};
+use crate::json::{Kind, MAX_DEPTH, Members, ParseError, Raw, Text};
 
 /// Replicas are 32 bits wide in Karmada's API.
 const MAX_REPLICAS: i64 = i32::MAX as i64;
@@ -57,18 +58,13 @@ pub fn parse(body: &[u8]) -> Result<Text<'_>, Unreadable> {
 /// Reads a request.
 pub fn decode<'a>(body: &'a Text<'_>) -> Result<Decoded<'a>, Unreadable> {
     let envelope = body.root().members().map_err(|error| unreadable(&error))?;
-    let request = envelope
-        .get("request")
-        .map(|request| request.members())
-        .transpose()
-        .map_err(|error| unreadable(&error))?;
-    let request = request.unwrap_or_default();
     if envelope.count("request") > 1 {
         return Err(Unreadable("the body has the member \"request\" twice".to_owned()));
     }
-    if envelope.get("request").is_none_or(|request| request.kind() != Kind::Object) {
+    let Some(request) = envelope.get("request").filter(|request| request.kind() == Kind::Object) else {
         return Err(Unreadable(format!("the body is no {KIND}: it has no `request` that is a map")));
-    }
+    };
+    let request = request.members().map_err(|error| unreadable(&error))?;
     let uid = match (request.count("uid"), request.get("uid").map(|uid| uid.as_str())) {
         (1, Some(Ok(Some(uid)))) if !uid.is_empty() => uid,
         _ => {
@@ -77,21 +73,22 @@ pub fn decode<'a>(body: &'a Text<'_>) -> Result<Decoded<'a>, Unreadable> {
             ));
         }
     };
-    let text = |members: &Members<'_>, name: &str| {
-        members.get(name).and_then(|raw| raw.as_str().ok()?.map(Cow::into_owned))
-    };
-    let operation = text(&request, "operation");
+    let string = |name: &str| request.get(name).and_then(|raw| raw.as_str().ok()?).unwrap_or_default();
     let kind =
         request.get("kind").and_then(|kind| kind.get("kind").ok()?).and_then(|raw| raw.as_str().ok()?);
-    let string = |name: &str| request.get(name).and_then(|raw| raw.as_str().ok()?).unwrap_or_default();
     let subject = Subject {
         kind: kind.unwrap_or_default(),
         namespace: string("namespace"),
         name: string("name"),
         cluster: string("clusterName"),
     };
-    let head = Head { uid, operation: operation.as_deref().and_then(label), subject };
-    let question = check_envelope(&envelope, &request).and_then(|()| question(&request));
+    let head = Head { uid, operation: label(&string("operation")), subject };
+    let question = check_envelope(&envelope).and_then(|()| question(&request)).and_then(|question| {
+        // Names in the objects have been looked at: what is left is the envelope.
+        let twice = |error| Failure::bad_request(format!("{error}; send it once"));
+        body.root().check_names().map_err(twice)?;
+        Ok(question)
+    });
     Ok(Decoded { head, question })
 }
 
@@ -99,10 +96,7 @@ fn unreadable(error: &ParseError) -> Unreadable {
     Unreadable(format!("the body is no {KIND}: {error}"))
 }
 
-fn check_envelope(envelope: &Members<'_>, request: &Members<'_>) -> Result<(), Failure> {
-    if let Some(name) = envelope.repeated().or_else(|| request.repeated()) {
-        return Err(Failure::bad_request(format!("the member {name:?} is there twice; send it once")));
-    }
+fn check_envelope(envelope: &Members<'_>) -> Result<(), Failure> {
     for (name, expected) in [("apiVersion", API_VERSION), ("kind", KIND)] {
         let found = envelope.get(name);
         if found.and_then(|raw| raw.as_str().ok()?).as_deref() != Some(expected) {
@@ -170,9 +164,6 @@ fn schedule(list: &Raw<'_>) -> Result<Schedule, Failure> {
         list.items().map_err(|error| refused(format!(": {error}")))?.into_iter().enumerate()
     {
         let members = item.members().map_err(|error| refused(format!("[{position}]: {error}")))?;
-        if let Some(name) = members.repeated() {
-            return Err(refused(format!("[{position}]: the member {name:?} is there twice")));
-        }
         let name = members.get("name").and_then(|raw| raw.as_str().ok()?).and_then(ClusterName::new);
         let Some(name) = name else {
             return Err(refused(format!("[{position}].name: must be a string that is not empty")));
@@ -187,28 +178,29 @@ fn schedule(list: &Raw<'_>) -> Result<Schedule, Failure> {
 
 /// The object says who it is; the envelope fills in what it leaves out.
 fn workload(request: &Members<'_>, object: &Raw<'_>, gvk: GroupVersionKind) -> Result<Workload, Failure> {
-    let field = |pointer: &[&str]| {
-        let pointer = Pointer::of(pointer.iter().copied());
-        let refused =
-            |problem: String| Failure::unprocessable(format!("{pointer}: {problem}; mend the object"));
-        match object.at(&pointer).map_err(|error| refused(error.to_string()))? {
-            None => Ok(None),
-            Some(raw) if raw.is_null() => Ok(None),
-            Some(raw) => match raw.as_str().map_err(|error| refused(error.to_string()))? {
-                Some(text) => Ok(Some(text.into_owned())),
-                None => Err(refused(format!("must be a string, is {}", raw.kind()))),
-            },
-        }
+    let refused = |place: &str, problem: &dyn Display| {
+        Failure::unprocessable(format!("/{place}: {problem}; mend the object"))
     };
-    let own = (field(&["apiVersion"])?, field(&["kind"])?);
+    let members = object.members().map_err(|error| refused("", &error))?;
+    let metadata = members.get("metadata").map(|metadata| metadata.members()).transpose();
+    let metadata = metadata.map_err(|error| refused("metadata", &error))?.unwrap_or_default();
+    let field = |members: &Members<'_>, name: &str, place: &str| match present(members, name) {
+        None => Ok(None),
+        Some(raw) => match raw.as_str().map_err(|error| refused(place, &error))? {
+            Some(text) => Ok(Some(text.into_owned())),
+            None => Err(refused(place, &format_args!("must be a string, is {}", raw.kind()))),
+        },
+    };
+    let own = (field(&members, "apiVersion", "apiVersion")?, field(&members, "kind", "kind")?);
     let gvk = match own {
         (Some(api_version), Some(kind)) => GroupVersionKind::of(&api_version, &kind),
         _ => gvk,
     };
     let from_envelope =
         |name| request.get(name).and_then(|raw| raw.as_str().ok()?).map(Cow::into_owned).unwrap_or_default();
-    let name = field(&["metadata", "name"])?.unwrap_or_else(|| from_envelope("name"));
-    let namespace = field(&["metadata", "namespace"])?.unwrap_or_else(|| from_envelope("namespace"));
+    let name = field(&metadata, "name", "metadata/name")?.unwrap_or_else(|| from_envelope("name"));
+    let namespace =
+        field(&metadata, "namespace", "metadata/namespace")?.unwrap_or_else(|| from_envelope("namespace"));
     if name.is_empty() {
         return Err(Failure::unprocessable("/metadata/name: is missing; send the object with its name"));
     }
@@ -260,6 +252,8 @@ fn map<'a>(raw: Raw<'a>, name: &str) -> Result<Raw<'a>, Failure> {
             raw.kind()
         )));
     }
+    raw.check_names()
+        .map_err(|error| Failure::unprocessable(format!("request.{name}: {error}; mend the object")))?;
     if raw.depth() > MAX_DEPTH {
         let error = ParseError::TooDeep { depth: raw.depth() };
         return Err(Failure::unprocessable(format!("request.{name}: {error}; send a flatter object")));

@@ -1,0 +1,288 @@
+//! An object while rules work on it.
+
+use super::locate;
+use crate::domain::Failure;
+use crate::json::{Kind, ParseError, Pointer, Raw, Value};
+use crate::patch::{Patch, diff_at};
+
+/// An object as text, and the places in it that rules have asked for or changed.
+///
+/// Only those places are built, so that a revision costs what it touches, however large the object is. What is on the
+/// way to a place is read as in [`locate`]: missing and null maps count as empty, and anything else than a map is a
+/// failure that names it.
+#[derive(Clone, Debug)]
+pub struct Draft<'a> {
+    object: Raw<'a>,
+    /// No two of them overlap.
+    places: Vec<Place<'a>>,
+    changes: usize,
+}
+
+/// A place that has been built.
+#[derive(Clone, Debug)]
+struct Place<'a> {
+    pointer: Pointer,
+    /// Where it is in the text, for the order of a patch; a missing one is at the end of the map that lacks it.
+    offset: usize,
+    /// What is in the text; `None` where it is missing.
+    before: Option<Value<'a>>,
+    /// What it is now.
+    after: Value<'a>,
+}
+
+/// What the text has at a pointer.
+enum Found<'a> {
+    Value(Raw<'a>),
+    /// Nothing. The place nearest to it where something can be put has so many steps, and is missing or null.
+    Nothing {
+        steps: usize,
+        offset: usize,
+        null: bool,
+    },
+}
+
+impl<'a> Draft<'a> {
+    /// The object as it is. Refuses names that are there twice.
+    pub fn new(object: Raw<'a>) -> Result<Self, Failure> {
+        object.check_names().map_err(|error| misread(&error))?;
+        Ok(Self { object, places: Vec::new(), changes: 0 })
+    }
+
+    /// The value at `pointer`. `None` if it, or a map on the way to it, is missing or null.
+    pub fn find(&mut self, pointer: &Pointer) -> Result<Option<Value<'a>>, Failure> {
+        if let Some(place) = self.covering(pointer) {
+            let rest = pointer.suffix(place.pointer.tokens().len());
+            let found =
+                locate::find(&place.after, &rest).map_err(|failure| failure.in_place(&place.pointer))?;
+            return Ok(found.cloned());
+        }
+        match self.look(pointer)? {
+            Found::Nothing { .. } => Ok(None),
+            Found::Value(raw) => Ok(Some(self.build(pointer, raw)?).filter(|value| !value.is_null())),
+        }
+    }
+
+    /// Puts `value` at `pointer`, making the maps on the way where they are missing or null.
+    pub fn set(&mut self, pointer: &Pointer, value: Value<'a>) -> Result<(), Failure> {
+        if self.find(pointer)?.as_ref() == Some(&value) {
+            return Ok(());
+        }
+        self.changes += 1;
+        if let Some(place) = self.places.iter_mut().find(|place| place.pointer.contains(pointer)) {
+            let rest = pointer.suffix(place.pointer.tokens().len());
+            if rest.is_root() {
+                place.after = value;
+                return Ok(());
+            }
+            return locate::set(&mut place.after, &rest, value)
+                .map_err(|failure| failure.in_place(&place.pointer));
+        }
+        if let Found::Nothing { steps, offset, null } = self.look(pointer)? {
+            let rest = pointer.suffix(steps);
+            let mut made = Value::Null;
+            if rest.is_root() {
+                made = value;
+            } else {
+                locate::set(&mut made, &rest, value)?;
+            }
+            let before = null.then_some(Value::Null);
+            self.put(Place { pointer: pointer.prefix(steps), offset, before, after: made });
+        }
+        Ok(())
+    }
+
+    /// How often something has been changed so far.
+    pub fn changes(&self) -> usize {
+        self.changes
+    }
+
+    /// The object as it was.
+    pub fn original(&self) -> &Raw<'a> {
+        &self.object
+    }
+
+    /// The whole object as it is now.
+    pub fn to_value(&self) -> Result<Value<'a>, Failure> {
+        let mut object = self.object.to_value().map_err(|error| misread(&error))?;
+        for place in &self.places {
+            place.apply(&Pointer::ROOT, &mut object)?;
+        }
+        Ok(object)
+    }
+
+    /// What has changed, as a patch of the object: the one that [`diff`](crate::patch::diff) makes of it.
+    pub fn patch(&self) -> Result<Patch<'a>, Failure> {
+        let mut places: Vec<&Place<'a>> = self.places.iter().collect();
+        places.sort_by_key(|place| place.offset);
+        let patches =
+            places.into_iter().map(|place| diff_at(&place.pointer, place.before.as_ref(), &place.after));
+        let patch = Patch(patches.flat_map(|patch| patch.0).collect());
+        #[cfg(debug_assertions)]
+        {
+            let before = self.object.to_value().map_err(|error| misread(&error))?;
+            debug_assert_eq!(patch, crate::patch::diff(&before, &self.to_value()?), "{:?}", self.places);
+        }
+        Ok(patch)
+    }
+
+    /// Whether something at `pointer`, above or below it has been changed.
+    pub fn touches(&self, pointer: &Pointer) -> bool {
+        self.places.iter().any(|place| {
+            let related = place.pointer.contains(pointer) || pointer.contains(&place.pointer);
+            related && place.before.as_ref() != Some(&place.after)
+        })
+    }
+
+    fn covering(&self, pointer: &Pointer) -> Option<&Place<'a>> {
+        self.places.iter().find(|place| place.pointer.contains(pointer))
+    }
+
+    /// Looks `pointer` up in the text.
+    fn look(&self, pointer: &Pointer) -> Result<Found<'a>, Failure> {
+        let mut place = self.object;
+        for (depth, token) in pointer.tokens().iter().enumerate() {
+            match place.kind() {
+                Kind::Object => {}
+                Kind::Null => return Ok(Found::Nothing { steps: depth, offset: place.offset(), null: true }),
+                kind => return Err(locate::not_a_map(&pointer.prefix(depth), kind)),
+            }
+            match place.get(token).map_err(|error| misread(&error))? {
+                Some(next) => place = next,
+                None => return Ok(Found::Nothing { steps: depth + 1, offset: place.end(), null: false }),
+            }
+        }
+        Ok(Found::Value(place))
+    }
+
+    /// Builds what is at `pointer`, with what has been changed below it, and remembers it.
+    fn build(&mut self, pointer: &Pointer, raw: Raw<'a>) -> Result<Value<'a>, Failure> {
+        let before = raw.to_value().map_err(|error| misread(&error))?;
+        let mut after = before.clone();
+        for below in self.places.iter().filter(|place| pointer.contains(&place.pointer)) {
+            below.apply(pointer, &mut after)?;
+        }
+        let built = after.clone();
+        self.put(Place { pointer: pointer.clone(), offset: raw.offset(), before: Some(before), after });
+        Ok(built)
+    }
+
+    /// Remembers a place, in which those below it are.
+    fn put(&mut self, place: Place<'a>) {
+        self.places.retain(|below| !place.pointer.contains(&below.pointer));
+        self.places.push(place);
+    }
+}
+
+impl<'a> Place<'a> {
+    /// Makes the change in `value`, which is what is at `root`.
+    fn apply(&self, root: &Pointer, value: &mut Value<'a>) -> Result<(), Failure> {
+        let rest = self.pointer.suffix(root.tokens().len());
+        if rest.is_root() {
+            *value = self.after.clone();
+            return Ok(());
+        }
+        locate::set(value, &rest, self.after.clone())
+    }
+}
+
+fn misread(error: &ParseError) -> Failure {
+    Failure::unprocessable(format!("request.object: {error}; mend the object"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::json::Text;
+
+    fn pointer(text: &str) -> Pointer {
+        Pointer::parse(text).unwrap()
+    }
+
+    #[test]
+    fn only_what_changes_is_in_the_patch_in_the_order_of_the_object() {
+        let text = Text::parse(br#"{"a":{"x":1,"y":null},"b":[1,2],"c":{}}"#).unwrap();
+        let mut draft = Draft::new(text.root()).unwrap();
+        assert_eq!(draft.find(&pointer("/b")).unwrap().unwrap().to_string(), "[1,2]");
+        for absent in ["/a/y", "/a/y/deeper", "/c/d", "/e/f"] {
+            assert_eq!(draft.find(&pointer(absent)).unwrap(), None, "{absent}");
+        }
+        for (place, value) in [("/e/f", 1), ("/c/d", 2), ("/a/y/z", 3), ("/a/x", 1), ("/c/e", 4)] {
+            draft.set(&pointer(place), value.into()).unwrap();
+        }
+        assert_eq!(draft.changes(), 4);
+        assert_eq!(
+            draft.patch().unwrap().to_text(),
+            r#"[{"op":"replace","path":"/a/y","value":{"z":3}},{"op":"add","path":"/c/d","value":2},{"op":"add","path":"/c/e","value":4},{"op":"add","path":"/e","value":{"f":1}}]"#
+        );
+        assert_eq!(
+            draft.to_value().unwrap().to_string(),
+            r#"{"a":{"x":1,"y":{"z":3}},"b":[1,2],"c":{"d":2,"e":4},"e":{"f":1}}"#
+        );
+        assert!(
+            draft.touches(&pointer("/a"))
+                && draft.touches(&pointer("/a/y/z"))
+                && !draft.touches(&pointer("/b"))
+        );
+    }
+
+    #[test]
+    fn what_is_in_the_way_is_named_from_the_root() {
+        let text = Text::parse(br#"{"a":{"b":"text"},"l":[]}"#).unwrap();
+        let mut draft = Draft::new(text.root()).unwrap();
+        let refused = |failure: Failure| failure.message();
+        assert!(
+            refused(draft.find(&pointer("/a/b/c")).unwrap_err())
+                .starts_with("/a/b: must be a map, is a string")
+        );
+        draft.find(&pointer("/a")).unwrap();
+        assert!(
+            refused(draft.set(&pointer("/a/b/c"), Value::Null).unwrap_err())
+                .starts_with("/a/b: must be a map, is a string")
+        );
+        assert!(
+            refused(draft.set(&pointer("/l/0"), Value::Null).unwrap_err())
+                .starts_with("/l: must be a map, is a list")
+        );
+        assert_eq!(draft.patch().unwrap().to_text(), "[]");
+    }
+
+    #[test]
+    fn a_name_that_is_there_twice_anywhere_is_refused() {
+        let text = Text::parse(br#"{"a":[{"b":{"c":1,"c":2}}]}"#).unwrap();
+        let refusal = Draft::new(text.root()).unwrap_err();
+        assert!(refusal.message().contains(r#"the member "c" is there twice"#), "{refusal}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1024))]
+
+        /// Whatever is found and set in whatever order, it is as if it were done to the whole object; and the patch is the
+        /// one between the two whole objects (which a debug build checks in `patch` itself).
+        #[test]
+        fn a_draft_is_the_object_that_it_stands_for(
+            object in proptest::sample::select(vec![
+                r#"{"a":{"a":{"a":1,"b":null},"b":[]},"b":{"a":null}}"#,
+                r#"{"b":null,"a":{"b":{"b":{"a":2}}},"c":3}"#,
+                "{}",
+            ]),
+            steps in proptest::collection::vec((proptest::collection::vec(proptest::sample::select(vec!["a", "b", "c"]), 1..4), proptest::option::of(0i64..3)), 1..8),
+        ) {
+            let text = Text::parse(object.as_bytes()).unwrap();
+            let mut draft = Draft::new(text.root()).unwrap();
+            let mut whole = text.root().to_value().unwrap();
+            for (tokens, set) in steps {
+                let pointer = Pointer::of(tokens);
+                if let Some(number) = set {
+                    let (ours, theirs) = (draft.set(&pointer, number.into()), locate::set(&mut whole, &pointer, number.into()));
+                    prop_assert_eq!(ours, theirs);
+                } else {
+                    prop_assert_eq!(draft.find(&pointer), locate::find(&whole, &pointer).map(Option::<&Value<'_>>::cloned));
+                }
+                prop_assert_eq!(draft.to_value().unwrap(), whole.clone());
+                draft.patch().unwrap();
+            }
+        }
+    }
+}
