@@ -69,6 +69,14 @@ impl<'a> Cursor<'a> {
 
     #[inline]
     pub(super) fn skip_space(&mut self) {
+        // On the wire there is hardly any.
+        if self.peek().is_none_or(|byte| byte <= b' ') {
+            self.skip_spaces();
+        }
+    }
+
+    #[cold]
+    fn skip_spaces(&mut self) {
         const EIGHT: [u8; 8] = [b' '; 8];
         while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
             self.at += 1;
@@ -79,6 +87,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    #[cold]
     pub(super) fn fail<T>(&self, problem: &'static str) -> Result<T> {
         Err(ParseError::Syntax { offset: self.at, problem })
     }
@@ -231,11 +240,14 @@ impl<'a> Cursor<'a> {
         while let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
             match special(*eight) {
                 None => at += 8,
-                Some(position) if eight[position] == b'"' => {
-                    self.at = at + position + 1;
-                    return Ok(false);
+                Some(position) => {
+                    at += position;
+                    if bytes.get(at) == Some(&b'"') {
+                        self.at = at + 1;
+                        return Ok(false);
+                    }
+                    break;
                 }
-                Some(_) => break,
             }
         }
         self.at = at;

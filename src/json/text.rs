@@ -115,16 +115,18 @@ const FEW: usize = 24;
 impl<'a> Scan<'a> {
     /// Passes the value that begins at the cursor, checking its grammar.
     fn value(&mut self, mut cursor: Cursor<'a>) -> Result<Cursor<'a>> {
+        let mut bracket = 0;
         loop {
             // A value begins here.
             match cursor.peek() {
-                Some(bracket @ (b'{' | b'[')) => {
+                Some(opening @ (b'{' | b'[')) => {
+                    bracket = opening;
                     cursor.bump();
                     self.enter(bracket);
                     cursor.skip_space();
                     if cursor.peek() == Some(closing(bracket)) {
                         cursor.bump();
-                        self.leave(cursor.offset());
+                        bracket = self.leave(cursor.offset());
                     } else {
                         if bracket == b'{' {
                             self.name(&mut cursor)?;
@@ -136,9 +138,9 @@ impl<'a> Scan<'a> {
             }
             // A value ended here: close what it completes, or go on to its neighbour.
             loop {
-                let Some(&Open { bracket, .. }) = self.open.last() else {
+                if bracket == 0 {
                     return Ok(cursor);
-                };
+                }
                 cursor.skip_space();
                 match cursor.peek() {
                     Some(b',') => {
@@ -151,7 +153,7 @@ impl<'a> Scan<'a> {
                     }
                     Some(byte) if byte == closing(bracket) => {
                         cursor.bump();
-                        self.leave(cursor.offset());
+                        bracket = self.leave(cursor.offset());
                     }
                     None => return cursor.fail("the text ends inside a list or an object"),
                     Some(_) if bracket == b'[' => return cursor.fail("expected `,` or `]`"),
@@ -162,22 +164,32 @@ impl<'a> Scan<'a> {
     }
 
     /// Passes `"name" :`, and notes the name if its object had it before.
+    #[inline]
     fn name(&mut self, cursor: &mut Cursor<'a>) -> Result<()> {
         let start = cursor.offset();
         let (end, escaped) = cursor.skip_name()?;
-        let span = Span { start: number(start), end: number(end) };
-        let Some(open) = self.open.last_mut() else { return Ok(()) };
-        let before = &self.names[open.names..];
+        self.note_name(start, end, escaped);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn note_name(&mut self, start: usize, end: usize, escaped: bool) {
+        let Some(open) = self.open.last_mut() else { return };
+        let before = self.names.get(open.names..).unwrap_or_default();
         open.closely |= escaped || before.len() >= FEW;
         if !open.closely {
             let bytes = self.text.as_bytes();
-            let name = &bytes[start..end];
-            if before.iter().any(|span| bytes[span.start as usize..span.end as usize] == *name) {
-                self.repeated.push(span.start);
+            let (name, length) = (&bytes[start..end], number(end - start));
+            let same = |span: &&Span| span.end - span.start == length;
+            let twice = before.iter().filter(same).any(|span| {
+                let place = span.start as usize;
+                bytes.get(place..place + name.len()) == Some(name)
+            });
+            if twice {
+                self.repeated.push(number(start));
             }
         }
-        self.names.push(span);
-        Ok(())
+        self.names.push(Span { start: number(start), end: number(end) });
     }
 
     /// Compares the names from number `first` on by what they mean.
@@ -192,6 +204,7 @@ impl<'a> Scan<'a> {
         }
     }
 
+    #[inline(never)]
     fn enter(&mut self, bracket: u8) {
         let open = Open { bracket, number: 0, names: self.names.len(), closely: false };
         if self.open.len() < NOTED_LEVELS {
@@ -204,15 +217,19 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn leave(&mut self, end: usize) {
+    /// Notes that a container ends. Gives the bracket of the one that it is in; 0 for none.
+    #[inline(never)]
+    fn leave(&mut self, end: usize) -> u8 {
         let level = self.open.len();
-        let Some(open) = self.open.pop() else { return };
+        let Some(open) = self.open.pop() else { return 0 };
         if open.closely {
             self.compare_closely(open.names);
         }
         self.names.truncate(open.names);
+        let parent = self.open.last().copied();
+        let bracket = parent.map_or(0, |parent| parent.bracket);
         if level > NOTED_LEVELS {
-            return;
+            return bracket;
         }
         let next = number(self.containers.len());
         let own = &mut self.containers[open.number as usize];
@@ -223,10 +240,11 @@ impl<'a> Scan<'a> {
             self.deepest = 0;
         }
         let depth = own.depth + 1;
-        if let Some(parent) = self.open.last() {
+        if let Some(parent) = parent {
             let parent = &mut self.containers[parent.number as usize];
             parent.depth = parent.depth.max(depth);
         }
+        bracket
     }
 }
 
