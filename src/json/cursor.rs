@@ -116,20 +116,6 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Passes `"name" :` and the space around it. Gives where the name ends, and whether it holds escapes.
-    #[inline]
-    pub(super) fn skip_name(&mut self) -> Result<(usize, bool)> {
-        if self.peek() != Some(b'"') {
-            return self.fail("expected the name of a member, in double quotes");
-        }
-        let escaped = self.skip_string()?;
-        let end = self.at;
-        self.skip_space();
-        self.expect(b':', "expected `:`")?;
-        self.skip_space();
-        Ok((end, escaped))
-    }
-
     /// Reads `"name" :` and the space around it.
     pub(super) fn name(&mut self) -> Result<Cow<'a, str>> {
         if self.peek() != Some(b'"') {
@@ -232,29 +218,24 @@ impl<'a> Cursor<'a> {
     }
 
     /// Passes a string. Gives whether it holds escapes, whose grammar is checked.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "the way through it is most of what reading a text costs")]
+    #[inline]
     fn skip_string(&mut self) -> Result<bool> {
-        let bytes = self.text.as_bytes();
-        let mut at = self.at + 1;
-        while let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
-            match special(*eight) {
-                None => at += 8,
-                Some(position) => {
-                    at += position;
-                    if bytes.get(at) == Some(&b'"') {
-                        self.at = at + 1;
-                        return Ok(false);
-                    }
-                    break;
-                }
-            }
+        if let Some(end) = plain_string(self.text.as_bytes(), self.at) {
+            self.at = end;
+            return Ok(false);
         }
-        self.at = at;
+        self.at += 1;
         self.skip_rest_of_string()
     }
 
-    /// Passes what is left of a string that has escapes, or ends near the end of the text.
+    /// Where the string that begins here ends, and whether it holds escapes.
+    #[cold]
+    pub(super) fn end_of_string(mut self) -> Result<(usize, bool)> {
+        let escaped = self.skip_string()?;
+        Ok((self.at, escaped))
+    }
+
+    /// Passes what is left of a string, with whatever is in it.
     #[cold]
     fn skip_rest_of_string(&mut self) -> Result<bool> {
         let mut escaped = false;
@@ -304,6 +285,22 @@ impl<'a> Cursor<'a> {
             unescape(Cursor { text: &self.text[..end], at: start }).map(Cow::Owned)
         } else {
             Ok(Cow::Borrowed(&self.text[start..self.at - 1]))
+        }
+    }
+}
+
+/// The end of the string whose opening quote is at `at`, if it is an easy one: without escapes, and not just before the end of
+/// the text.
+#[inline]
+pub(super) fn plain_string(bytes: &[u8], at: usize) -> Option<usize> {
+    let mut at = at + 1;
+    loop {
+        match special(*bytes.get(at..)?.first_chunk()?) {
+            None => at += 8,
+            Some(position) => {
+                at += position;
+                return (bytes.get(at) == Some(&b'"')).then_some(at + 1);
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::MAX_DEPTH;
-use super::cursor::{Cursor, Result};
+use super::cursor::{Cursor, Result, plain_string};
 use super::error::ParseError;
 use super::raw::Raw;
 
@@ -23,7 +23,7 @@ pub struct Text<'a> {
     start: usize,
     end: usize,
     containers: Vec<Container>,
-    /// Where names are that their objects had before.
+    /// Where names are that their objects had before, in order.
     repeated: Vec<u32>,
 }
 
@@ -60,7 +60,7 @@ impl<'a> Text<'a> {
             names: Vec::with_capacity(32),
             repeated: Vec::new(),
         };
-        let mut cursor = scan.value(cursor)?;
+        let mut cursor = scan.value(&cursor)?;
         let end = cursor.offset();
         cursor.skip_space();
         if !cursor.at_end() {
@@ -85,16 +85,18 @@ struct Scan<'a> {
     containers: Vec<Container>,
     /// How deep the innermost noted container is, if it is deeper than the notes are.
     deepest: usize,
-    /// The names that the open objects have had so far, from quote to quote.
-    names: Vec<Span>,
+    /// The names that the open objects have had so far.
+    names: Vec<Name>,
     repeated: Vec<u32>,
 }
 
-/// A piece of the text.
+/// The name of a member.
 #[derive(Clone, Copy)]
-struct Span {
+struct Name {
+    /// Where its opening quote is.
     start: u32,
-    end: u32,
+    /// Tells most names apart.
+    digest: u32,
 }
 
 /// A container that is open.
@@ -109,102 +111,120 @@ struct Open {
     closely: bool,
 }
 
-/// Up to so many names are compared with each other as they come; more go through a set.
+/// Up to so many names of an object are compared with each other as they come; more go through a set.
 const FEW: usize = 24;
 
 impl<'a> Scan<'a> {
     /// Passes the value that begins at the cursor, checking its grammar.
-    fn value(&mut self, mut cursor: Cursor<'a>) -> Result<Cursor<'a>> {
+    fn value(&mut self, cursor: &Cursor<'a>) -> Result<Cursor<'a>> {
+        let bytes = self.text.as_bytes();
+        let mut at = cursor.offset();
         let mut bracket = 0;
         loop {
             // A value begins here.
-            match cursor.peek() {
-                Some(opening @ (b'{' | b'[')) => {
+            match bytes.get(at) {
+                Some(b'"') => at = self.string(at)?.0,
+                Some(&opening @ (b'{' | b'[')) => {
                     bracket = opening;
-                    cursor.bump();
                     self.enter(bracket);
-                    cursor.skip_space();
-                    if cursor.peek() == Some(closing(bracket)) {
-                        cursor.bump();
-                        bracket = self.leave(cursor.offset());
+                    at = past_space(bytes, at + 1);
+                    if bytes.get(at) == Some(&closing(bracket)) {
+                        at += 1;
+                        bracket = self.leave(at);
                     } else {
                         if bracket == b'{' {
-                            self.name(&mut cursor)?;
+                            at = self.name(at)?;
                         }
                         continue;
                     }
                 }
-                _ => cursor.skip_scalar()?,
+                _ => {
+                    let mut cursor = Cursor::at(self.text, at);
+                    cursor.skip_scalar()?;
+                    at = cursor.offset();
+                }
             }
             // A value ended here: close what it completes, or go on to its neighbour.
             loop {
                 if bracket == 0 {
-                    return Ok(cursor);
+                    return Ok(Cursor::at(self.text, at));
                 }
-                cursor.skip_space();
-                match cursor.peek() {
+                at = past_space(bytes, at);
+                match bytes.get(at) {
                     Some(b',') => {
-                        cursor.bump();
-                        cursor.skip_space();
+                        at = past_space(bytes, at + 1);
                         if bracket == b'{' {
-                            self.name(&mut cursor)?;
+                            at = self.name(at)?;
                         }
                         break;
                     }
-                    Some(byte) if byte == closing(bracket) => {
-                        cursor.bump();
-                        bracket = self.leave(cursor.offset());
+                    Some(&byte) if byte == closing(bracket) => {
+                        at += 1;
+                        bracket = self.leave(at);
                     }
-                    None => return cursor.fail("the text ends inside a list or an object"),
-                    Some(_) if bracket == b'[' => return cursor.fail("expected `,` or `]`"),
-                    Some(_) => return cursor.fail("expected `,` or `}`"),
+                    None => return self.fail(at, "the text ends inside a list or an object"),
+                    Some(_) if bracket == b'[' => return self.fail(at, "expected `,` or `]`"),
+                    Some(_) => return self.fail(at, "expected `,` or `}`"),
                 }
             }
         }
     }
 
-    /// Passes `"name" :`, and notes the name if its object had it before.
-    #[inline]
-    fn name(&mut self, cursor: &mut Cursor<'a>) -> Result<()> {
-        let start = cursor.offset();
-        let (end, escaped) = cursor.skip_name()?;
-        self.note_name(start, end, escaped);
-        Ok(())
+    #[cold]
+    fn fail<T>(&self, at: usize, problem: &'static str) -> Result<T> {
+        Cursor::at(self.text, at).fail(problem)
     }
 
-    #[inline(never)]
+    /// Where the string that begins at `at` ends, and whether it holds escapes.
+    #[inline]
+    fn string(&self, at: usize) -> Result<(usize, bool)> {
+        match plain_string(self.text.as_bytes(), at) {
+            Some(end) => Ok((end, false)),
+            None => Cursor::at(self.text, at).end_of_string(),
+        }
+    }
+
+    /// Passes `"name" :` and the space around it, and notes the name if its object had it before.
+    #[inline]
+    fn name(&mut self, at: usize) -> Result<usize> {
+        let bytes = self.text.as_bytes();
+        if bytes.get(at) != Some(&b'"') {
+            return self.fail(at, "expected the name of a member, in double quotes");
+        }
+        let (end, escaped) = self.string(at)?;
+        self.note_name(at, end, escaped);
+        let colon = past_space(bytes, end);
+        if bytes.get(colon) != Some(&b':') {
+            return self.fail(colon, "expected `:`");
+        }
+        Ok(past_space(bytes, colon + 1))
+    }
+
+    #[inline]
     fn note_name(&mut self, start: usize, end: usize, escaped: bool) {
+        let bytes = self.text.as_bytes();
+        let name = Name { start: number(start), digest: digest(bytes, start, end) };
         let Some(open) = self.open.last_mut() else { return };
         let before = self.names.get(open.names..).unwrap_or_default();
-        open.closely |= escaped || before.len() >= FEW;
-        if !open.closely {
-            let bytes = self.text.as_bytes();
-            let (name, length) = (&bytes[start..end], number(end - start));
-            let same = |span: &&Span| span.end - span.start == length;
-            let twice = before.iter().filter(same).any(|span| {
-                let place = span.start as usize;
-                bytes.get(place..place + name.len()) == Some(name)
-            });
-            if twice {
-                self.repeated.push(number(start));
-            }
-        }
-        self.names.push(Span { start: number(start), end: number(end) });
+        // Names of one digest may still differ, which takes a closer look.
+        open.closely |=
+            escaped || before.len() >= FEW || before.iter().any(|other| other.digest == name.digest);
+        self.names.push(name);
     }
 
-    /// Compares the names from number `first` on by what they mean.
+    /// Compares the names from number `first` on by what they mean, and notes those that their object had before.
+    #[cold]
     fn compare_closely(&mut self, first: usize) {
         let mut seen = HashSet::new();
-        for span in &self.names[first..] {
-            let name = Cursor::at(self.text, span.start as usize).string();
+        for name in &self.names[first..] {
+            let text = Cursor::at(self.text, name.start as usize).string();
             // Half a surrogate pair means nothing, and is refused where the name is read.
-            if name.is_ok_and(|name| !seen.insert(name)) && !self.repeated.contains(&span.start) {
-                self.repeated.push(span.start);
+            if text.is_ok_and(|text| !seen.insert(text)) {
+                self.repeated.push(name.start);
             }
         }
     }
 
-    #[inline(never)]
     fn enter(&mut self, bracket: u8) {
         let open = Open { bracket, number: 0, names: self.names.len(), closely: false };
         if self.open.len() < NOTED_LEVELS {
@@ -218,7 +238,6 @@ impl<'a> Scan<'a> {
     }
 
     /// Notes that a container ends. Gives the bracket of the one that it is in; 0 for none.
-    #[inline(never)]
     fn leave(&mut self, end: usize) -> u8 {
         let level = self.open.len();
         let Some(open) = self.open.pop() else { return 0 };
@@ -263,8 +282,41 @@ impl Text<'_> {
 
     /// The first place between these two where a name is that its object had before.
     pub(super) fn repeated(&self, start: usize, end: usize) -> Option<usize> {
-        self.repeated.iter().map(|place| *place as usize).find(|place| (start..end).contains(place))
+        let first = self.repeated.partition_point(|place| (*place as usize) < start);
+        self.repeated.get(first).map(|place| *place as usize).filter(|place| *place < end)
     }
+}
+
+/// A number that is the same for equal names, from quote to quote, and differs for most others: of length, beginning and end.
+#[inline]
+fn digest(bytes: &[u8], start: usize, end: usize) -> u32 {
+    let byte = |at: usize| u32::from(bytes.get(at).copied().unwrap_or_default());
+    let (first, middle, last) = (byte(start + 1), byte(start.midpoint(end)), byte(end.saturating_sub(2)));
+    let length = number(end - start) & 0xff;
+    length | first << 8 | last << 16 | middle << 24
+}
+
+/// The first place from `at` on that is no white space.
+#[inline]
+fn past_space(bytes: &[u8], at: usize) -> usize {
+    // On the wire there is hardly any.
+    match bytes.get(at) {
+        Some(byte) if *byte > b' ' => at,
+        _ => past_spaces(bytes, at),
+    }
+}
+
+#[cold]
+fn past_spaces(bytes: &[u8], mut at: usize) -> usize {
+    const EIGHT: [u8; 8] = [b' '; 8];
+    while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
+        at += 1;
+        // Indented text is mostly runs of spaces.
+        while bytes.get(at..at + 8) == Some(&EIGHT[..]) {
+            at += 8;
+        }
+    }
+    at
 }
 
 /// A count of things in a text of less than 4 GiB.
