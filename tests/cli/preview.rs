@@ -33,7 +33,7 @@ fn json_of(yaml: &str) -> Value {
 
 #[test]
 fn the_diff_shows_what_changes_in_each_cluster() {
-    let z = "# cluster: z (1 replicas): ClusterRevisionPolicy/rollout-fort/canary-steps
+    let z = "# cluster: z (replicas: 1): ClusterRevisionPolicy/rollout-fort/canary-steps
 @@ -10,10 +10,10 @@
        steps:
        - type: Fort
@@ -48,7 +48,7 @@ fn the_diff_shows_what_changes_in_each_cluster() {
 -          pull: \"true\"
 +          pull: null
 ";
-    let x = "# cluster: x (3 replicas): nothing changes\n";
+    let x = "# cluster: x (replicas: 3): nothing changes\n";
     for format in [&[][..], &["-o", "diff"]] {
         let both = preview(&[&["--clusters", "x=3,z=1"], format].concat());
         assert_done(&both, 0, &format!("{x}{z}"), BUILT_IN);
@@ -146,7 +146,7 @@ fn a_cluster_that_is_refused_leaves_the_others_printed() {
     let refused = rollout_that_is_refused();
     let error = format!("{BUILT_IN}error: {REFUSED}\n");
     for (format, stdout) in [
-        ("diff", "# cluster: x (3 replicas): nothing changes\n".to_owned()),
+        ("diff", "# cluster: x (replicas: 3): nothing changes\n".to_owned()),
         ("yaml", format!("# cluster: x\n{refused}")),
         ("patch", "# cluster: x\n[]\n".to_owned()),
     ] {
@@ -240,8 +240,8 @@ fn policies_are_those_that_are_named() {
     ];
     let done = directory.run(&arguments);
     assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
-    assert!(done.stdout.starts_with("# cluster: x (3 replicas): ClusterRevisionPolicy/mine/steps\n"));
-    assert!(done.stdout.ends_with("\n# cluster: z (1 replicas): nothing changes\n"), "{}", done.stdout);
+    assert!(done.stdout.starts_with("# cluster: x (replicas: 3): ClusterRevisionPolicy/mine/steps\n"));
+    assert!(done.stdout.ends_with("\n# cluster: z (replicas: 1): nothing changes\n"), "{}", done.stdout);
 
     directory.file("policy.yaml", &policy("mine", "other").replace("name: steps", "nam: steps"));
     let text = "error: the policies are refused:\n\
@@ -256,7 +256,7 @@ fn a_workload_that_no_policy_selects_is_said_so() {
     let text = format!(
         "{BUILT_IN}no policy selects Deployment/checkout (deploy.example.com/v1alpha1): every cluster gets it as it is\n"
     );
-    assert_done(&done, 0, "# cluster: x (1 replicas): nothing changes\n", &text);
+    assert_done(&done, 0, "# cluster: x (replicas: 1): nothing changes\n", &text);
 }
 
 #[test]

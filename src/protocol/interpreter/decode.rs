@@ -5,7 +5,8 @@ use std::fmt::Display;
 
 use super::{ANSWERED, API_VERSION, KIND, label};
 use crate::domain::{
-    ClusterName, Failure, GroupVersionKind, Operation, Question, Schedule, Target, TargetCluster, Workload,
+    ClusterName, Code, Failure, GroupVersionKind, Operation, Question, Schedule, Target, TargetCluster,
+    Workload,
 };
 use crate::json::{Kind, MAX_DEPTH, Members, ParseError, Raw, Text};
 
@@ -83,13 +84,33 @@ pub fn decode<'a>(body: &'a Text<'_>) -> Result<Decoded<'a>, Unreadable> {
         cluster: string("clusterName"),
     };
     let head = Head { uid, operation: label(&string("operation")), subject };
-    let question = check_envelope(&envelope).and_then(|()| question(&request)).and_then(|question| {
-        // Names in the objects have been looked at: what is left is the envelope.
-        let twice = |error| Failure::bad_request(format!("{error}; send it once"));
-        body.root().check_names().map_err(twice)?;
-        Ok(question)
-    });
+    let question = check_names(&body.root(), &request)
+        .and_then(|()| check_envelope(&envelope))
+        .and_then(|()| question(&request))
+        .map_err(|failure| about_object(failure, &head.subject));
     Ok(Decoded { head, question })
+}
+
+/// Refuses a name of the envelope that is there twice. Those of the objects in it are looked at where they are read.
+fn check_names(body: &Raw<'_>, request: &Members<'_>) -> Result<(), Failure> {
+    let Err(error) = body.check_names() else { return Ok(()) };
+    let in_object = |name: &str| request.get(name).is_some_and(|object| object.check_names().is_err());
+    if ["object", "originalObject", "observedObject"].iter().any(|name| in_object(name)) {
+        return Ok(());
+    }
+    Err(Failure::bad_request(format!("{error}; send it once")))
+}
+
+/// What is wrong with an object is told with its name, as far as the envelope says it.
+fn about_object(failure: Failure, subject: &Subject<'_>) -> Failure {
+    let Subject { kind, name, cluster, .. } = subject;
+    if failure.code() != Code::Unprocessable || kind.is_empty() || name.is_empty() {
+        return failure;
+    }
+    if cluster.is_empty() {
+        return failure.context(format_args!("{kind}/{name}"));
+    }
+    failure.context(format_args!("{kind}/{name} cluster {cluster:?}"))
 }
 
 fn unreadable(error: &ParseError) -> Unreadable {

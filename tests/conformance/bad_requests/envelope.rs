@@ -63,7 +63,7 @@ fn what_is_wrong_in_the_envelope_is_told_to_the_uid() {
         (
             "an object that is a list",
             revise(r#""object":"#, r#""object":[],"ignored":"#),
-            Code(422, "request.object: must be a map, is a list"),
+            Code(422, "Rollout/checkout cluster \"cluster-z\": request.object: must be a map, is a list"),
         ),
     ]);
 }
@@ -124,7 +124,10 @@ fn what_is_wrong_with_cluster_and_schedule_is_told_to_the_uid() {
         (
             "an original that is text",
             revise(r#""object":"#, r#""originalObject":"","object":"#),
-            Code(422, "request.originalObject: must be a map, is a string"),
+            Code(
+                422,
+                "Rollout/checkout cluster \"cluster-z\": request.originalObject: must be a map, is a string",
+            ),
         ),
     ]);
 }

@@ -108,12 +108,15 @@ fn what_is_wrong_in_the_object_is_told_with_its_place() {
         (
             "no name",
             revise(r#""metadata":{"name":"checkout","namespace":"shop"}"#, r#""metadata":{"name":""}"#),
-            Code(422, "/metadata/name: is missing"),
+            Code(422, "Rollout/checkout cluster \"cluster-z\": /metadata/name: is missing"),
         ),
         (
             "a name that is a number",
             revise(r#""metadata":{"name":"checkout","#, r#""metadata":{"name":7,"#),
-            Code(422, "/metadata/name: must be a string, is a number"),
+            Code(
+                422,
+                "Rollout/checkout cluster \"cluster-z\": /metadata/name: must be a string, is a number",
+            ),
         ),
         (
             "two specs",
@@ -143,17 +146,26 @@ fn what_is_wrong_in_the_object_is_told_with_its_place() {
         (
             "513 levels",
             deep(513),
-            Code(422, "request.object: nested 513 levels deep, more than the 512 that are read"),
+            Code(
+                422,
+                "Rollout/checkout cluster \"cluster-z\": request.object: nested 513 levels deep, more than the 512 that are read",
+            ),
         ),
         (
             "100000 levels",
             revise(r#""object":"#, &format!(r#""object":{},"ignored":"#, nested(100_000))),
-            Code(422, "request.object: nested 100000 levels deep, more than the 512 that are read"),
+            Code(
+                422,
+                "Rollout/checkout cluster \"cluster-z\": request.object: nested 100000 levels deep, more than the 512 that are read",
+            ),
         ),
         (
             "100000 levels in the original",
             revise(r#""object":"#, &format!(r#""originalObject":{},"object":"#, nested(100_000))),
-            Code(422, "request.originalObject: nested 100000 levels deep, more than the 512 that are read"),
+            Code(
+                422,
+                "Rollout/checkout cluster \"cluster-z\": request.originalObject: nested 100000 levels deep, more than the 512 that are read",
+            ),
         ),
         (
             "100000 levels that nobody reads",
