@@ -84,7 +84,8 @@ impl<'a> Raw<'a> {
 
     /// The members of this object, in order; none if it is no object.
     pub fn members(&self) -> Result<Members<'a>, ParseError> {
-        let mut members = Vec::new();
+        // As many as an envelope and the metadata of an object have.
+        let mut members = Vec::with_capacity(12);
         let mut walk = self.walk();
         if walk.cursor.enter_object() {
             while walk.cursor.another_member(members.is_empty())? {
