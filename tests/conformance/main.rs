@@ -14,7 +14,7 @@ mod http2;
 mod karmada;
 mod reply;
 mod rules;
-#[path = "../spawned/mod.rs"]
+#[path = "../support/spawned/mod.rs"]
 mod spawned;
 
 use std::sync::Arc;

@@ -23,7 +23,7 @@ mod line;
 mod preview;
 #[path = "../conformance/reply.rs"]
 mod reply;
-#[path = "../spawned/mod.rs"]
+#[path = "../support/spawned/mod.rs"]
 mod spawned;
 
 use case::Case;

@@ -15,7 +15,7 @@ mod reload;
 mod repository;
 mod samples;
 mod shutdown;
-#[path = "../spawned/server.rs"]
+#[path = "../support/spawned/server.rs"]
 mod spawned;
 mod support;
 mod tls;

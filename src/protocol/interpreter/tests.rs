@@ -108,6 +108,7 @@ fn the_object_says_who_it_is_and_the_envelope_fills_in() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "it is one table")]
 fn what_is_wrong_is_told_to_the_uid_with_its_place() {
     let deep = |levels: usize| {
         let mut value = serde_json::json!({});

@@ -76,6 +76,7 @@ fn replicas_that_are_no_number_of_replicas_are_refused() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "it is one table")]
 fn what_is_wrong_in_the_object_is_told_with_its_place() {
     let steps = r#"[{"type":"Fort","properties":{"pull":"true"}},{"type":"Batch"}]"#;
     let deep =
