@@ -5,7 +5,7 @@
 //! depends on the order of a hash table: the same input gives the same bytes, on every replica of the server.
 //!
 //! * [`PolicySet`] is what `policy` compiles; the engine owns the type because it defines what a rule can do.
-//! * [`allocate`] is the choice of the one cluster (design, "The fort pod").
+//! * [`allocate`] is the choice of the one cluster (docs/policies.md, "Which cluster hosts an allocation").
 //! * `fort`: the one action so far. `limits`: what no rule may touch.
 //! * [`interpret_replica`] and [`revise_replica`]: the operations that know no cluster and ask no policy;
 //!   [`requirements`] is what one replica of a pod template needs.

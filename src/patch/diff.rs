@@ -1,4 +1,4 @@
-//! The smallest patch between two values, as design defines smallest.
+//! The smallest patch between two values; what smallest means is in docs/interpreter.md, "The patch".
 
 use super::{Operation, Patch};
 use crate::json::{Object, Pointer, Value};

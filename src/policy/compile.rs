@@ -106,7 +106,7 @@ impl Compiler {
                 continue;
             }
             self.defined.insert(name.clone(), read.policy.owner.to_string());
-            self.set.allocations.insert(name, allocation);
+            self.set.allocations.extend(allocation.map(|allocation| (name, allocation)));
         }
         self.used.extend(read.used.into_iter().map(|(name, place)| (document, name, place)));
         self.set.policies.push(read.policy);

@@ -13,7 +13,8 @@ const MAX_ALLOCATION_NAME: usize = 63 - "-cluster".len();
 /// A policy and the allocations that it defines, each with the place of its definition.
 pub(super) struct Read {
     pub(super) policy: Policy,
-    pub(super) allocations: Vec<(String, Allocation, Pointer)>,
+    /// Those without a definition are defined, but wrongly.
+    pub(super) allocations: Vec<(String, Option<Allocation>, Pointer)>,
     /// The allocations that rules name, each with the place.
     pub(super) used: Vec<(String, Pointer)>,
 }
@@ -35,6 +36,7 @@ pub(super) fn policy(owner: Owner, spec: &mut Fields<'_>, notes: &mut Notes) -> 
     let mut rules = Vec::new();
     for node in spec.required("rules", notes).map(|node| non_empty(&node, notes)).unwrap_or_default() {
         let place = node.field.clone();
+        used.extend(used_by(&node));
         let Some(rule) = rule(node, notes) else { continue };
         if !names.insert(rule.name.clone()) {
             notes.note(
@@ -42,11 +44,15 @@ pub(super) fn policy(owner: Owner, spec: &mut Fields<'_>, notes: &mut Notes) -> 
                 format!("{:?} is the name of an earlier rule of this policy", rule.name),
             );
         }
-        let Action::Fort(fort) = &rule.action;
-        used.push((fort.allocation.clone(), place.join("fort").join("allocation")));
         rules.push(rule);
     }
     Read { policy: Policy { owner, priority, selectors, rules }, allocations, used }
+}
+
+/// The allocation that a rule names, and where; also if there is something wrong with the rule.
+fn used_by(rule: &Node<'_>) -> Option<(String, Pointer)> {
+    let name = rule.value.get("fort")?.get("allocation")?.as_str()?;
+    Some((name.to_owned(), rule.field.join("fort").join("allocation"))).filter(|(name, _)| !name.is_empty())
 }
 
 fn non_empty<'v>(node: &Node<'v>, notes: &mut Notes) -> Vec<Node<'v>> {
@@ -57,7 +63,7 @@ fn non_empty<'v>(node: &Node<'v>, notes: &mut Notes) -> Vec<Node<'v>> {
     items
 }
 
-fn allocation(node: Node<'_>, notes: &mut Notes) -> Option<(String, Allocation, Pointer)> {
+fn allocation(node: Node<'_>, notes: &mut Notes) -> Option<(String, Option<Allocation>, Pointer)> {
     const STRATEGIES: &[(&str, ())] = &[("HighestWeight", ())];
     let place = node.field.clone();
     let mut fields = node.fields(notes)?;
@@ -70,7 +76,7 @@ fn allocation(node: Node<'_>, notes: &mut Notes) -> Option<(String, Allocation, 
         .optional("handover")
         .map_or(Some(Handover::AfterRelease { timeout: None }), |node| handover(node, notes));
     fields.end(notes);
-    Some((name?.to_owned(), Allocation { handover: handover? }, place.join("name")))
+    Some((name?.to_owned(), handover.map(|handover| Allocation { handover }), place.join("name")))
 }
 
 fn allocation_name<'v>(node: &Node<'v>, notes: &mut Notes) -> Option<&'v str> {

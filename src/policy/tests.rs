@@ -113,6 +113,7 @@ fn every_fault_of_every_document_is_found_at_once() {
             "0 spec.rules[1].fort.field: must name a place below the root",
             "0 spec.rules[1].fort.elsewhere: \"Null\" is not one of SetNull, Remove",
             "0 spec.prioritty: unknown field; did you mean \"priority\"?",
+            "0 spec.rules[1].fort.allocation: no policy defines the allocation \"fort\"",
             "1 : must be a map, is a list",
             "2 apiVersion: must be \"reviser.io/v1alpha1\", is \"reviser.io/v1\"",
             "3 kind: \"RevisionPolice\" is not one of ClusterRevisionPolicy, RevisionPolicy, ResourceInterpretation; did you mean \"RevisionPolicy\"?",
@@ -140,6 +141,32 @@ fn an_allocation_is_defined_once_and_used_by_anybody() {
         &["1 spec.allocations[0].name: allocation \"lead\" is already defined by ClusterRevisionPolicy/a"],
     );
     assert_found(&[using], &["0 spec.rules[0].fort.allocation: no policy defines the allocation \"lead\""]);
+}
+
+#[test]
+fn one_fault_hides_no_other_and_makes_none_up() {
+    let spec = |allocation: &str, fort: &str| {
+        let rules = format!(r#""rules":[{{"name":"r","fort":{fort}}}]"#);
+        vec![policy(
+            "ClusterRevisionPolicy",
+            r#"{"name":"p"}"#,
+            &format!(r#"{SELECTORS},"allocations":[{allocation}],{rules}"#),
+        )]
+    };
+    assert_found(
+        &spec(r#"{"name":"lead"}"#, r#"{"allocation":"lend","steps":"/s","field":"pull"}"#),
+        &[
+            "0 spec.rules[0].fort.field: \"pull\" is no JSON pointer",
+            "0 spec.rules[0].fort.allocation: no policy defines the allocation \"lend\"; did you mean \"lead\"?",
+        ],
+    );
+    assert_found(
+        &spec(
+            r#"{"name":"lead","handover":{"timeout":"-5m"}}"#,
+            r#"{"allocation":"lead","steps":"/s","field":"/p"}"#,
+        ),
+        &["0 spec.allocations[0].handover.timeout: must be a duration above zero"],
+    );
 }
 
 #[test]

@@ -17,7 +17,7 @@ use hyper::body::Incoming;
 use hyper_util::{rt::TokioExecutor, server::conn::auto};
 use prometheus_client::{encoding::text, registry::Registry};
 use tower::ServiceExt as _;
-use tracing::{debug, error};
+use tracing::{debug, error, info};
 
 use super::{
     Call, DoorReply, Doors, Lifecycle, Limits, Metrics,
@@ -92,6 +92,7 @@ impl Site {
         let (mut answer, content) = answered.into_parts();
         let content = axum::body::to_bytes(content, usize::MAX).await.unwrap_or_default();
         if answer.status.is_client_error() {
+            log_refused(&head, answer.status);
             self.settle(&head, &mut body, &mut answer.headers, false).await;
         }
         Response::from_parts(answer, Body::new(content))
@@ -150,6 +151,7 @@ impl Site {
     /// Makes the answer of `refusal`, once its client is in a position to read it.
     async fn refuse(&self, head: &Parts, body: &mut Incoming, refusal: Refusal) -> Response<Body> {
         let Refusal { status, reason, message, allow, closes } = refusal;
+        log_refused(head, status);
         let mut response = reply::refusal(status, reason, &message);
         if let Some(allow) = allow {
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allow));
@@ -168,6 +170,14 @@ impl Site {
             answer.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
     }
+}
+
+/// A wrong path, method or content type is the first thing that goes wrong in an installation.
+fn log_refused(head: &Parts, status: StatusCode) {
+    const LONGEST: usize = 256;
+    let path = head.uri.path();
+    let path = &path[..path.floor_char_boundary(LONGEST)];
+    info!(method = %head.method, path, status = status.as_u16(), "refused");
 }
 
 /// What is served besides the doors: probes, metrics, and the word that there is nothing else. Nothing here is asked for

@@ -65,12 +65,13 @@ impl Lifecycle {
         let _ = phases.wait_for(|current| *current >= phase).await;
     }
 
-    /// Pushes the phase forward at SIGTERM and SIGINT, from now on.
+    /// Pushes the phase forward at SIGTERM, SIGHUP and SIGINT, from now on.
     ///
-    /// The first SIGTERM drains. The first SIGINT, which is a person at a terminal, does not wait for anybody
+    /// The first SIGTERM or SIGHUP drains. The first SIGINT, which is a person at a terminal, does not wait for anybody
     /// to notice, but finishes. Any second one of them ends at once. The future is to be spawned.
     pub fn follow_signals(&self) -> io::Result<impl Future<Output = ()> + Send + 'static> {
         let mut terminate = signal(SignalKind::terminate())?;
+        let mut hang_up = signal(SignalKind::hangup())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
         let lifecycle = self.clone();
         Ok(async move {
@@ -79,13 +80,14 @@ impl Lifecycle {
                 // Neither loses a signal when it is dropped: they are kept until the next `recv`.
                 let name = tokio::select! {
                     Some(()) = terminate.recv() => "SIGTERM",
+                    Some(()) = hang_up.recv() => "SIGHUP",
                     Some(()) = interrupt.recv() => "SIGINT",
                     else => return,
                 };
                 info!(signal = name, "asked to end");
                 match (asked, name) {
                     (true, _) => lifecycle.abort(),
-                    (false, "SIGTERM") => lifecycle.drain(),
+                    (false, "SIGTERM" | "SIGHUP") => lifecycle.drain(),
                     (false, _) => lifecycle.finish(),
                 }
                 asked = true;
