@@ -117,10 +117,11 @@ fn integer(raw: &Raw<'_>, pointer: &Pointer) -> Result<i64, Failure> {
     let Some(number) = raw.as_number() else {
         return Err(refused(raw.kind().to_string()));
     };
-    number
-        .as_i64()
-        .filter(|value| (0..=MAX_REPLICAS).contains(value))
-        .ok_or_else(|| refused(number.as_str().chars().take(40).collect()))
+    number.as_i64().filter(|value| (0..=MAX_REPLICAS).contains(value)).ok_or_else(|| {
+        // All digits are ASCII, and a number can be as long as a body.
+        let text = number.as_str();
+        refused(if text.len() > 40 { format!("{}...", &text[..40]) } else { text.to_owned() })
+    })
 }
 
 #[cfg(test)]

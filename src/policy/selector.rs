@@ -17,6 +17,10 @@ pub(super) fn gvk(fields: &mut Fields<'_>, notes: &mut Notes) -> Option<GroupVer
         );
         return None;
     }
+    if [api_version, kind].iter().any(|text| text.contains('*')) {
+        notes.note(&node.field, "wildcards select nothing here; name the API version and the kind");
+        return None;
+    }
     Some(GroupVersionKind::of(api_version, kind))
 }
 

@@ -144,6 +144,17 @@ fn an_allocation_is_defined_once_and_used_by_anybody() {
 }
 
 #[test]
+fn selectors_name_kinds_and_have_no_wildcards() {
+    let spec = format!(
+        r#""resourceSelectors":[{{"apiVersion":"a/v1","kind":"*"}}],{RULES},"allocations":[{{"name":"lead"}}]"#
+    );
+    assert_found(
+        &[policy("ClusterRevisionPolicy", r#"{"name":"p"}"#, &spec)],
+        &["0 spec.resourceSelectors[0].apiVersion: wildcards select nothing here"],
+    );
+}
+
+#[test]
 fn one_fault_hides_no_other_and_makes_none_up() {
     let spec = |allocation: &str, fort: &str| {
         let rules = format!(r#""rules":[{{"name":"r","fort":{fort}}}]"#);

@@ -63,6 +63,11 @@ impl FromStr for LogFilter {
                 "{word:?} is no level; use off, error, warn, info, debug or trace, or {word}=debug for a target"
             )));
         }
+        if text.split(',').any(|directive| directive.trim().ends_with('=')) {
+            return Err(LogOptionError(format!(
+                "failed to parse {text:?} as a log level: a level is missing after `=`"
+            )));
+        }
         match EnvFilter::builder().parse(text) {
             Ok(_) if !text.trim().is_empty() => Ok(Self(text.to_owned())),
             Ok(_) => Err(LogOptionError("failed to parse a log level: it is empty".to_owned())),
