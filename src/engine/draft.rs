@@ -8,7 +8,7 @@ use crate::patch::{Patch, diff_at};
 /// An object as text, and the places in it that rules have asked for or changed.
 ///
 /// Only those places are built, so that a revision costs what it touches, however large the object is. What is on the
-/// way to a place is read as in [`locate`]: missing and null maps count as empty, and anything else than a map is a
+/// way to a place is read as in `locate`: missing and null maps count as empty, and anything else than a map is a
 /// failure that names it.
 #[derive(Clone, Debug)]
 pub struct Draft<'a> {
