@@ -1,6 +1,8 @@
 //! Why a certificate can't be read, issued or written.
 
-use std::{io, path::PathBuf};
+use std::{io, path::PathBuf, time::SystemTime};
+
+use super::Rfc3339;
 
 /// Why a certificate can't be read, issued or written. Whatever came from a file names that file.
 #[derive(Debug, thiserror::Error)]
@@ -67,13 +69,21 @@ pub enum CertsError {
         /// The file with the key.
         key: PathBuf,
     },
+    /// A certificate is not valid yet.
+    #[error("failed to use {path:?}: the certificate is not valid before {}", Rfc3339(*.not_before))]
+    NotYetValid {
+        /// The file.
+        path: PathBuf,
+        /// The first moment of its validity.
+        not_before: SystemTime,
+    },
     /// A certificate is not valid any more.
-    #[error("failed to use {path:?}: the certificate expired {seconds} seconds ago")]
+    #[error("failed to use {path:?}: the certificate expired at {}", Rfc3339(*.not_after))]
     Expired {
         /// The file.
         path: PathBuf,
-        /// For how long it has been so.
-        seconds: u64,
+        /// The last moment of its validity.
+        not_after: SystemTime,
     },
     /// A certificate that should sign others may not.
     #[error("failed to issue with {path:?}: it is not the certificate of an authority")]

@@ -92,11 +92,11 @@ impl Authority {
         Ok(Self { certificate, not_after, issuer: Issuer::new(params, key) })
     }
 
-    /// The authority whose certificate and key these are. One that is expired at `now`, or that is no
-    /// authority, is refused.
+    /// The authority whose certificate and key these are. One that is not valid at `now`, or that is
+    /// no authority, is refused.
     pub fn from_pem(certificate: Pem<'_>, key: Pem<'_>, now: SystemTime) -> Result<Self, CertsError> {
         let pair = Pair::from_pem(certificate, key)?;
-        pair.check_not_expired(now)?;
+        pair.check_valid(now)?;
         let leaf = pair.leaf();
         if !may_sign(leaf) {
             return Err(CertsError::NotAnAuthority { path: certificate.path.to_owned() });

@@ -63,6 +63,7 @@ fn private_key(pem: Pem<'_>) -> Result<PrivateKeyDer<'static>, CertsError> {
 pub struct Pair {
     pub(super) key: PrivateKeyDer<'static>,
     certified: Arc<CertifiedKey>,
+    not_before: SystemTime,
     not_after: SystemTime,
     path: PathBuf,
 }
@@ -74,7 +75,7 @@ impl Pair {
         let der = private_key(key)?;
         let certificate_error =
             |source| CertsError::Certificate { path: certificate.path.to_owned(), source };
-        let not_after = not_after(&chain[0]).map_err(certificate_error)?;
+        let (not_before, not_after) = validity(&chain[0]).map_err(certificate_error)?;
         let certified = CertifiedKey::from_der(chain, der.clone_key(), &ring::default_provider());
         let certified = certified.map_err(|error| match error {
             TlsError::InconsistentKeys(InconsistentKeys::KeyMismatch) => {
@@ -83,7 +84,8 @@ impl Pair {
             TlsError::InvalidCertificate(_) => certificate_error(error.into()),
             error => CertsError::Key { path: key.path.to_owned(), source: error.into() },
         })?;
-        Ok(Self { key: der, certified: Arc::new(certified), not_after, path: certificate.path.to_owned() })
+        let (certified, path) = (Arc::new(certified), certificate.path.to_owned());
+        Ok(Self { key: der, certified, not_before, not_after, path })
     }
 
     /// Chain and key as rustls takes them.
@@ -96,13 +98,16 @@ impl Pair {
         self.not_after
     }
 
-    /// An error if the certificate is not valid any more at `now`.
-    pub fn check_not_expired(&self, now: SystemTime) -> Result<(), CertsError> {
-        match now.duration_since(self.not_after) {
-            Ok(since) if !since.is_zero() => {
-                Err(CertsError::Expired { path: self.path.clone(), seconds: since.as_secs() })
-            }
-            _ => Ok(()),
+    /// An error if the certificate is not valid yet, or not any more, at `now`. The clocks of those who made
+    /// it are given no leeway: callers give none either.
+    pub fn check_valid(&self, now: SystemTime) -> Result<(), CertsError> {
+        let (path, not_before, not_after) = (|| self.path.clone(), self.not_before, self.not_after);
+        if now < not_before {
+            Err(CertsError::NotYetValid { path: path(), not_before })
+        } else if now > not_after {
+            Err(CertsError::Expired { path: path(), not_after })
+        } else {
+            Ok(())
         }
     }
 
@@ -116,6 +121,7 @@ impl fmt::Debug for Pair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pair")
             .field("path", &self.path)
+            .field("not_before", &self.not_before)
             .field("not_after", &self.not_after)
             .finish_non_exhaustive()
     }
@@ -132,7 +138,11 @@ pub(super) fn with_parsed<T>(
     Ok(read(&parsed))
 }
 
-fn not_after(certificate: &CertificateDer<'_>) -> Result<SystemTime, Boxed> {
-    let seconds = with_parsed(certificate, |parsed| parsed.validity().not_after.timestamp())?;
-    Ok(UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
+/// The first and the last moment; one before 1970 is taken for 1970.
+fn validity(certificate: &CertificateDer<'_>) -> Result<(SystemTime, SystemTime), Boxed> {
+    let time = |seconds| UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
+    with_parsed(certificate, |parsed| {
+        let validity = parsed.validity();
+        (time(validity.not_before.timestamp()), time(validity.not_after.timestamp()))
+    })
 }

@@ -16,7 +16,8 @@ use x509_parser::{
 };
 
 use super::{
-    Authority, CertsError, NewFile, Pair, Pem, SubjectNames, certificates, read_pem, self_signed, write_files,
+    Authority, CertsError, NewFile, Pair, Pem, Rfc3339, SubjectNames, certificates, read_pem, self_signed,
+    write_files,
 };
 
 const DAY: Duration = Duration::from_hours(24);
@@ -130,20 +131,55 @@ fn an_authority_that_is_read_back_issues_under_the_same_identity() {
 }
 
 #[test]
-fn what_is_no_authority_or_is_expired_issues_nothing() {
+fn what_is_no_authority_or_is_not_valid_issues_nothing() {
     let authority = Authority::new(now()).unwrap();
     let issued = authority.issue_server(&names(), now()).unwrap();
     let error = Authority::from_pem(pem("ca.crt", &issued.certificate), pem("ca.key", &issued.key), now())
         .unwrap_err();
     assert!(matches!(error, CertsError::NotAnAuthority { .. }), "{error}");
     let key = authority.key_pem();
-    let error = Authority::from_pem(
-        pem("ca.crt", authority.certificate_pem()),
-        pem("ca.key", &key),
-        now() + 3651 * DAY,
-    )
-    .unwrap_err();
-    assert_eq!(error.to_string(), "failed to use \"ca.crt\": the certificate expired 86400 seconds ago");
+    let read_at = |time| {
+        Authority::from_pem(pem("ca.crt", authority.certificate_pem()), pem("ca.key", &key), time)
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(
+        read_at(now() + 3651 * DAY),
+        "failed to use \"ca.crt\": the certificate expired at 2040-03-14T17:46:40Z"
+    );
+    assert_eq!(
+        read_at(now() - DAY),
+        "failed to use \"ca.crt\": the certificate is not valid before 2030-03-17T17:41:40Z"
+    );
+}
+
+#[test]
+fn a_certificate_is_valid_from_its_first_to_its_last_second() {
+    let issued = self_signed(&names(), now()).unwrap();
+    let pair = Pair::from_pem(pem("tls.crt", &issued.certificate), pem("tls.key", &issued.key)).unwrap();
+    let (first, last) = (now() - Duration::from_mins(5), now() + 365 * DAY);
+    let moment = Duration::from_millis(1);
+    for time in [first, now(), last] {
+        pair.check_valid(time).unwrap();
+    }
+    let early = pair.check_valid(first - moment).unwrap_err();
+    assert!(matches!(early, CertsError::NotYetValid { not_before, .. } if not_before == first), "{early}");
+    let late = pair.check_valid(last + moment).unwrap_err();
+    assert!(matches!(late, CertsError::Expired { not_after, .. } if not_after == last), "{late}");
+}
+
+#[test]
+fn times_are_shown_as_rfc_3339_has_them() {
+    for (seconds, shown) in [
+        (0, "1970-01-01T00:00:00Z"),
+        (951_782_400, "2000-02-29T00:00:00Z"),
+        (1_900_000_000, "2030-03-17T17:46:40Z"),
+        (253_402_300_799, "9999-12-31T23:59:59Z"),
+        (253_402_300_800, "9999-12-31T23:59:59Z"),
+    ] {
+        assert_eq!(Rfc3339(UNIX_EPOCH + Duration::from_secs(seconds)).to_string(), shown);
+    }
+    assert_eq!(Rfc3339(UNIX_EPOCH - DAY).to_string(), "1970-01-01T00:00:00Z");
 }
 
 #[test]

@@ -158,7 +158,7 @@ impl Server {
 
         checks.push(Check::new("certificate", {
             let tls = Arc::clone(&tls);
-            move || tls.check_not_expired()
+            move || tls.check_valid()
         }));
         checks.push(lifecycle.check());
         let health = Arc::new(Health::new(checks));

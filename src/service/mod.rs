@@ -180,10 +180,7 @@ fn too_late() -> Failure {
 
 fn unusable(error: &LedgerError) -> Failure {
     tracing::error!(error = %Chain(error), "the ledger can't be used");
-    Failure::unavailable(format!(
-        "{}; nothing is answered without the ledger, see the log of reviser",
-        Chain(error)
-    ))
+    Failure::unavailable(format!("{}; the answer needs the ledger, see the log of reviser", Chain(error)))
 }
 
 /// An error and its sources in one line.

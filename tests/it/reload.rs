@@ -5,7 +5,7 @@ use std::{
     os::unix::fs::symlink,
     path::Path,
     sync::Arc,
-    time::{Duration, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use http::StatusCode;
@@ -18,7 +18,7 @@ use rustls_pki_types::CertificateDer;
 use crate::support::{
     client::{Client, Protocol, config, tls},
     eventually,
-    server::{TestServer, issue, new_authority, read},
+    server::{TestServer, issue, issue_at, new_authority, read},
 };
 
 /// Puts a pair into `directory` as a mounted Secret does: files are links into `..data`, which is a link to
@@ -86,12 +86,16 @@ async fn what_is_no_pair_never_replaces_one_and_does_not_stop_the_next() {
     let directory = tempfile::tempdir().unwrap();
     let authority = new_authority();
     let (first, second, third) = (issue(&authority), issue(&authority), issue(&authority));
+    let later = issue_at(&authority, SystemTime::now() + Duration::from_hours(1));
+    let expired = issue_at(&authority, SystemTime::now() - Duration::from_hours(24 * 366));
     mount(directory.path(), "1", &first.certificate, &first.key);
     let server = start(authority, directory.path()).await;
     for (version, certificate, key) in [
         ("2", second.certificate.as_str(), third.key.as_str()),
         ("3", "", second.key.as_str()),
         ("4", second.certificate.as_str(), "-----BEGIN"),
+        ("5", later.certificate.as_str(), later.key.as_str()),
+        ("6", expired.certificate.as_str(), expired.key.as_str()),
     ] {
         mount(directory.path(), version, certificate, key);
         // Several looks at the files happen meanwhile.
@@ -100,6 +104,6 @@ async fn what_is_no_pair_never_replaces_one_and_does_not_stop_the_next() {
             assert_eq!(shown(&server).await, leaf(&first), "{version}");
         }
     }
-    mount(directory.path(), "5", &third.certificate, &third.key);
+    mount(directory.path(), "7", &third.certificate, &third.key);
     becomes(&server, &third).await;
 }

@@ -1,6 +1,11 @@
 //! Who may connect, and to what.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{
+    fs,
+    path::Path,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use http::StatusCode;
 use prometheus_client::registry::Registry;
@@ -13,7 +18,7 @@ use reviser::{
 use crate::support::{
     client::{Client, Protocol, config, post},
     eventually,
-    server::{TestServer, issue, new_authority, read},
+    server::{TestServer, issue, issue_at, new_authority, read},
 };
 
 /// A certificate for a client.
@@ -102,6 +107,18 @@ async fn a_server_does_not_start_with_a_certificate_that_can_not_work() {
     fs::write(&key, &other.key).unwrap();
     let error = refusal(options(directory.path())).await;
     assert!(matches!(error, ServeError::Certificate(CertsError::Mismatch { .. })), "{error:?}");
+
+    let now = SystemTime::now();
+    let later = issue_at(&authority, now + Duration::from_hours(1));
+    let expired = issue_at(&authority, now - Duration::from_hours(24 * 366));
+    for (pair, message) in [(later, "is not valid before 2"), (expired, "expired at 2")] {
+        fs::write(&certificate, &pair.certificate).unwrap();
+        fs::write(&key, &pair.key).unwrap();
+        let error = refusal(options(directory.path())).await;
+        let ServeError::Certificate(error) = error else { panic!("{error:?}") };
+        let expected = format!("failed to use {certificate:?}: the certificate {message}");
+        assert!(error.to_string().starts_with(&expected), "{error}");
+    }
 }
 
 #[tokio::test]

@@ -2,7 +2,8 @@
 //!
 //! Certificates are files that somebody else replaces: a mounted Secret by swapping a link two levels up, a
 //! script by writing over them. So the *content* is compared, at intervals, and nothing relies on being told
-//! by the file system. What does not parse, does not match or is expired never replaces what works.
+//! by the file system. What does not parse, does not match or is not valid now (expired, or
+//! made for later) never replaces what works.
 
 mod resolver;
 mod source;
@@ -23,7 +24,7 @@ use tokio_rustls::TlsAcceptor;
 use tracing::{info, warn};
 
 use super::{Metrics, ServeError};
-use crate::certs::Pair;
+use crate::certs::{Pair, Rfc3339};
 use resolver::Resolver;
 use source::{Files, Loaded};
 
@@ -90,9 +91,9 @@ impl Tls {
         TlsAcceptor::from(self.config.load_full())
     }
 
-    /// An error if the certificate in use is not valid any more.
-    pub(super) fn check_not_expired(&self) -> Result<(), String> {
-        self.resolver.pair().check_not_expired(SystemTime::now()).map_err(|error| error.to_string())
+    /// An error if the certificate in use is not valid now.
+    pub(super) fn check_valid(&self) -> Result<(), String> {
+        self.resolver.pair().check_valid(SystemTime::now()).map_err(|error| error.to_string())
     }
 
     /// Looks at the files at intervals, for ever, and takes them over when they have changed.
@@ -138,7 +139,7 @@ impl Tls {
         let not_after = pair.not_after();
         self.resolver.replace(pair);
         self.metrics.set_certificate_not_after(not_after);
-        info!(not_after = ?not_after, "took over a new certificate");
+        info!(not_after = %Rfc3339(not_after), "took over a new certificate");
         Ok(())
     }
 }

@@ -58,7 +58,7 @@ impl Files {
             (CertificateSource::Fixed(pair), _) => Arc::clone(pair),
             (CertificateSource::Directory(_), None) => unreachable!("read from the same options"),
         };
-        pair.check_not_expired(now)?;
+        pair.check_valid(now)?;
         let verifier = match (&options.client_ca_file, &self.client_ca) {
             (Some(path), Some(bytes)) => Some(client_verifier(Pem { path, bytes })?),
             _ => None,

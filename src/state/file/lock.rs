@@ -35,7 +35,7 @@ impl Lock {
         }
         if let Err(error) = sign(&mut file) {
             // The lock holds all the same; only the message to the next one says less.
-            tracing::debug!(?path, %error, "the process id could not be written into the lock file");
+            tracing::debug!(path = %path.display(), %error, "the process id could not be written into the lock file");
         }
         Ok(Self(file))
     }

@@ -1,12 +1,14 @@
 //! The file, as something that whole records are appended to.
 //!
 //! Invariant: nothing is ever written behind bytes that are not whole, synced records. What a failed write
-//! leaves is cut off first, and as long as that cannot be done, nothing is written at all.
+//! leaves is cut off first, and as long as that cannot be done, nothing is written at all. Nor is anything
+//! written, cut off or replaced while the path leads to another file, or to one that somebody else wrote to.
 
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
+use super::identity::Identity;
 use super::replacement::{Replacement, remove_left_over, sync_directory};
 use crate::state::memory::Entries;
 
@@ -44,11 +46,13 @@ impl Tape for File {
 pub(super) struct Log {
     path: PathBuf,
     tape: Box<dyn Tape>,
+    /// Of the file that the tape writes to.
+    identity: Identity,
     /// Up to here there are whole, synced records.
     bytes: u64,
     records: usize,
-    /// Something may be behind `bytes`.
-    torn: bool,
+    /// At most so many bytes of a write that failed are behind `bytes`.
+    torn: u64,
     /// The file has got its name, but the directory is not known to be synced: a record that is written now
     /// might be in a file that nobody finds after a power failure.
     unnamed: bool,
@@ -62,6 +66,7 @@ impl Log {
     pub(super) fn new(
         path: PathBuf,
         tape: Box<dyn Tape>,
+        identity: Identity,
         bytes: u64,
         records: usize,
         compact_above: usize,
@@ -69,9 +74,10 @@ impl Log {
         Self {
             path,
             tape,
+            identity,
             bytes,
             records,
-            torn: false,
+            torn: 0,
             unnamed: false,
             compact_above,
             compact_next: compact_above,
@@ -86,24 +92,30 @@ impl Log {
     /// been written late.
     pub(super) fn append(&mut self, text: &[u8], records: usize) -> io::Result<()> {
         self.mend()?;
-        self.torn = true;
+        self.torn = text.len() as u64;
         if let Err(error) = self.tape.append(text).and_then(|()| self.tape.sync()) {
             if let Err(second) = self.mend() {
-                tracing::warn!(path = ?self.path, error = %second, "what a failed write left is not taken back yet");
+                tracing::warn!(path = %self.path.display(), error = %second, "what a failed write left is not taken back yet");
             }
             return Err(error);
         }
-        self.torn = false;
+        self.torn = 0;
         self.bytes += text.len() as u64;
         self.records += records;
         Ok(())
     }
 
-    /// Finishes what an earlier failure has left.
+    /// Makes sure that the path still leads to the file as it was left.
+    fn check(&self) -> io::Result<()> {
+        self.identity.check(&self.path, &(self.bytes..=self.bytes.saturating_add(self.torn)))
+    }
+
+    /// Finishes what an earlier failure has left, in a file that is still ours.
     fn mend(&mut self) -> io::Result<()> {
-        if self.torn {
+        self.check()?;
+        if self.torn > 0 {
             self.tape.truncate(self.bytes)?;
-            self.torn = false;
+            self.torn = 0;
         }
         if self.unnamed {
             sync_directory(&self.path)?;
@@ -120,20 +132,25 @@ impl Log {
         }
         if let Err(error) = self.compact(entries) {
             // Not to take room from the log where the disk is full. The next compaction or start tries it,
-            // too.
-            let _ = remove_left_over(&self.path);
+            // too. Beside another file it would be somebody else's.
+            if self.check().is_ok() {
+                let _ = remove_left_over(&self.path);
+            }
             self.compact_next = self.records.saturating_mul(2).max(self.compact_above);
-            tracing::warn!(path = ?self.path, %error, "failed to compact the ledger");
+            tracing::warn!(path = %self.path.display(), %error, "failed to compact the ledger");
         }
     }
 
     /// Puts a file with `entries`, which the log has led to, in the place of this one.
     fn compact(&mut self, entries: &Entries) -> io::Result<()> {
+        self.check()?;
         let replacement = Replacement::write(&self.path, entries)?;
         replacement.sync()?;
-        let (bytes, records) = (replacement.bytes, replacement.records);
+        let (identity, bytes, records) = (replacement.identity, replacement.bytes, replacement.records);
+        // Writing may have taken a while.
+        self.check()?;
         self.tape = Box::new(replacement.publish(&self.path)?);
-        (self.bytes, self.records, self.torn) = (bytes, records, false);
+        (self.identity, self.bytes, self.records, self.torn) = (identity, bytes, records, 0);
         self.compact_next = self.compact_above;
         self.unnamed = true;
         self.mend()
@@ -149,15 +166,19 @@ mod tests {
     #[test]
     fn nothing_is_written_while_the_name_of_the_file_is_not_safe() {
         let directory = tempfile::tempdir().unwrap();
-        let (file, parent) = (directory.path().join("file"), directory.path().join("missing"));
-        let tape = File::options().append(true).create_new(true).open(&file).unwrap();
-        let mut log = Log::new(parent.join("ledger"), Box::new(tape), 0, 0, COMPACT_ABOVE);
+        let path = directory.path().join("ledger");
+        let tape = File::options().append(true).create_new(true).open(&path).unwrap();
+        let identity = Identity::of(&tape).unwrap();
+        // An empty file in a directory that cannot be synced, whoever asks.
+        let unsafe_path = PathBuf::from("/proc/version");
+        let unsafe_identity = Identity::of(&File::open(&unsafe_path).unwrap()).unwrap();
+        let mut log = Log::new(unsafe_path, Box::new(tape), unsafe_identity, 0, 0, COMPACT_ABOVE);
         log.unnamed = true;
-        // The directory cannot be synced as long as it is not there.
-        assert_eq!(log.append(b"record\n", 1).unwrap_err().kind(), io::ErrorKind::NotFound);
-        assert_eq!(fs::read(&file).unwrap(), b"");
-        fs::create_dir(parent).unwrap();
+        assert_eq!(log.append(b"record\n", 1).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        assert_eq!(fs::read(&path).unwrap(), b"");
+        (log.path, log.identity) = (path.clone(), identity);
         log.append(b"record\n", 1).unwrap();
-        assert_eq!(fs::read(&file).unwrap(), b"record\n");
+        assert!(!log.unnamed);
+        assert_eq!(fs::read(&path).unwrap(), b"record\n");
     }
 }

@@ -11,6 +11,8 @@
 //! * readers see only what is on disk;
 //! * the file is a whole ledger. At its end there may be a record that was not written to its end: it is
 //!   dropped at the next start;
+//! * the path leads to the file that is written to, as it was written. As long as it does not (somebody
+//!   deleted, replaced or changed the file), nothing is written, and no swap is answered as done;
 //! * anything else that was not written by this version is refused, and left as it is;
 //! * one process has the ledger, by a lock on `LEDGER.lock`.
 //!
@@ -20,6 +22,7 @@
 
 mod error;
 mod format;
+mod identity;
 mod lock;
 mod log;
 mod replacement;
@@ -41,6 +44,7 @@ use tokio::sync::oneshot;
 
 pub use self::error::{Damage, OpenError};
 use self::format::{Contents, ReadError};
+use self::identity::Identity;
 use self::lock::Lock;
 use self::log::{COMPACT_ABOVE, Log, Tape};
 use self::replacement::Replacement;
@@ -82,7 +86,9 @@ impl FileLedger {
         create_if_empty(&path).map_err(OpenError::io("create the ledger", &path))?;
         let (file, contents) = load(&path)?;
         let entries = Arc::new(RwLock::new(contents.entries));
-        let log = Log::new(path.clone(), tape(file), contents.bytes, contents.records, compact_above);
+        let identity = Identity::of(&file).map_err(OpenError::io("look at the ledger", &path))?;
+        let Contents { bytes, records, .. } = contents;
+        let log = Log::new(path.clone(), tape(file), identity, bytes, records, compact_above);
         let writer = Writer { log, entries: Arc::clone(&entries) };
         let (requests, received) = mpsc::channel();
         let writer = thread::Builder::new()
@@ -182,7 +188,7 @@ fn load(path: &Path) -> Result<(File, Contents), OpenError> {
         ReadError::Damaged { line, damage } => OpenError::Damaged { path: path.to_owned(), line, damage },
     })?;
     if contents.torn {
-        tracing::warn!(?path, "dropping the last record of the ledger, which was not written to its end");
+        tracing::warn!(path = %path.display(), "dropping the last record of the ledger, which was not written to its end");
         file.truncate(contents.bytes)
             .map_err(OpenError::io("cut off the unfinished record at the end of the ledger", path))?;
     }

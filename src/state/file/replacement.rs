@@ -11,6 +11,7 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::format::{HEADER, write_record};
+use super::identity::Identity;
 use crate::state::memory::Entries;
 
 /// What the name of a file that is being written ends with.
@@ -20,6 +21,7 @@ const TEMPORARY: &str = ".tmp";
 pub(super) struct Replacement {
     temporary: PathBuf,
     file: File,
+    pub(super) identity: Identity,
     pub(super) bytes: u64,
     pub(super) records: usize,
 }
@@ -43,7 +45,8 @@ impl Replacement {
         }
         out.flush()?;
         drop(out);
-        Ok(Self { temporary, file, bytes, records: entries.len() })
+        let identity = Identity::of(&file)?;
+        Ok(Self { temporary, file, identity, bytes, records: entries.len() })
     }
 
     pub(super) fn sync(&self) -> io::Result<()> {

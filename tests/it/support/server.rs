@@ -83,7 +83,12 @@ pub(crate) fn new_authority() -> Authority {
 
 /// A certificate for this machine.
 pub(crate) fn issue(authority: &Authority) -> IssuedPair {
-    authority.issue_server(&SubjectNames::local(), SystemTime::now()).unwrap()
+    issue_at(authority, SystemTime::now())
+}
+
+/// As if it were issued at `now`.
+pub(crate) fn issue_at(authority: &Authority, now: SystemTime) -> IssuedPair {
+    authority.issue_server(&SubjectNames::local(), now).unwrap()
 }
 
 /// The same as the server reads it.

@@ -3,6 +3,7 @@
 mod crash;
 mod failure;
 mod kill;
+mod lost;
 mod opening;
 mod timing;
 
