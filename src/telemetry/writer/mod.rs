@@ -189,10 +189,10 @@ impl Shared {
     /// Has what is pending written, and waits for that unless the sink is stuck.
     fn finish(&self, pending: MutexGuard<'_, Pending>) {
         let last = pending.taken + u64::from(!pending.is_empty());
-        if !pending.is_empty() {
-            self.wake(pending, true);
-        } else {
+        if pending.is_empty() {
             drop(pending);
+        } else {
+            self.wake(pending, true);
         }
         let deadline = Instant::now() + END_PATIENCE;
         let mut pending = lock(&self.pending);
