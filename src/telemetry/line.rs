@@ -37,12 +37,18 @@ struct Scratch {
     stamp: Stamp,
 }
 
-/// Makes a line of each event.
-pub(super) struct Lines {
+/// What all lines have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Look {
     pub(super) format: LogFormat,
     /// Whether text has colours. JSON has none.
     pub(super) colour: bool,
     pub(super) clock: fn() -> SystemTime,
+}
+
+/// Makes a line of each event.
+pub(super) struct Lines {
+    pub(super) look: Look,
     pub(super) writer: Arc<Writer>,
 }
 
@@ -51,7 +57,7 @@ impl<S: Subscriber> Layer<S> for Lines {
         // A thread that is about to end may have no scratch any more, but still something to say.
         let mut scratch = SCRATCH.try_with(Cell::take).unwrap_or_default();
         scratch.line.clear();
-        self.write(event, &mut scratch);
+        self.look.write(event, &mut scratch);
         self.writer.line(&scratch.line, *event.metadata().level() <= Level::WARN);
         if scratch.line.capacity() > KEPT_BYTES {
             scratch.line = String::new();
@@ -60,10 +66,33 @@ impl<S: Subscriber> Layer<S> for Lines {
     }
 }
 
-impl Lines {
-    fn write(&self, event: &Event<'_>, scratch: &mut Scratch) {
+impl Look {
+    /// The line that stands for `count` others that there was no room for.
+    pub(super) fn dropped(self, count: u64) -> String {
+        let mut scratch = Scratch::default();
+        self.write_head(Level::WARN, module_path!(), &mut scratch);
+        let mut line = scratch.line;
+        match self.format {
+            LogFormat::Json => append(
+                &mut line,
+                format_args!(",\"message\":\"dropped lines of the log\",\"count\":{count}}}\n"),
+            ),
+            LogFormat::Text => append(&mut line, format_args!(" dropped lines of the log count={count}\n")),
+        }
+        line
+    }
+
+    fn write(self, event: &Event<'_>, scratch: &mut Scratch) {
+        self.write_head(*event.metadata().level(), event.metadata().target(), scratch);
+        let line = &mut scratch.line;
+        let head = line.len();
+        event.record(&mut Fields { line, format: self.format, head, has_message: false });
+        line.push_str(if self.format == LogFormat::Json { "}\n" } else { "\n" });
+    }
+
+    /// Writes what is before the message and the fields.
+    fn write_head(self, level: Level, target: &str, scratch: &mut Scratch) {
         let Scratch { line, stamp } = scratch;
-        let level = *event.metadata().level();
         match self.format {
             LogFormat::Json => {
                 line.push_str("{\"timestamp\":\"");
@@ -71,7 +100,7 @@ impl Lines {
                 line.push_str("\",\"level\":\"");
                 line.push_str(level.as_str());
                 line.push_str("\",\"target\":");
-                write_string(event.metadata().target(), line);
+                write_string(target, line);
             }
             LogFormat::Text => {
                 let (dim, bright, plain) =
@@ -85,9 +114,6 @@ impl Lines {
                 line.push_str(plain);
             }
         }
-        let head = line.len();
-        event.record(&mut Fields { line, format: self.format, head, has_message: false });
-        line.push_str(if self.format == LogFormat::Json { "}\n" } else { "\n" });
     }
 }
 

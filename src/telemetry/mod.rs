@@ -1,10 +1,11 @@
 //! The log: where it goes, what it looks like, and what gets into it.
 //!
 //! Every request is told of, so a line has to be cheap: lines are made without the layers of a general
-//! formatter, and written in batches while there are many (`writer`). A process that is killed loses what
-//! the last 20 ms said below a warning; one that ends or panics loses nothing. Bodies of requests never get
-//! into the log; they may hold secrets. Who logs uses `tracing` alone; only the composition root calls
-//! [`init`]. Spans are not told of.
+//! formatter, and written by a thread that does nothing else, in batches while there are many (`writer`). A
+//! log that nobody reads never holds anybody up: lines that find no room are dropped, and a line says how
+//! many. A process that is killed by SIGKILL loses the lines of its last 20 ms; one that ends, also by a panic,
+//! loses nothing that stderr takes within a second. Bodies of requests never get into the log; they may hold
+//! secrets. Who logs uses `tracing` alone; only the composition root calls [`init`]. Spans are not told of.
 
 mod line;
 mod stamp;
@@ -17,7 +18,10 @@ use tracing_subscriber::{
     EnvFilter, filter::LevelFilter, layer::SubscriberExt as _, util::SubscriberInitExt as _,
 };
 
-use self::{line::Lines, writer::Writer};
+use self::{
+    line::{Lines, Look},
+    writer::Writer,
+};
 
 /// What a line of the log looks like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,10 +96,11 @@ pub struct LogOptionError(String);
 #[error("failed to set up the log")]
 pub struct InitError(#[source] tracing_subscriber::util::TryInitError);
 
-/// Keeps the log from being cut off: when this is dropped, all lines are written, and later ones at once.
+/// Keeps the log from being cut off: to drop this waits until all lines are written, and so does every later
+/// line. Neither waits for more than a second, or for a stderr that was waited for in vain before.
 ///
-/// To be held until the end of `main`.
-#[must_use = "without it the last lines are lost, or every line costs a write"]
+/// To be held until the process ends.
+#[must_use = "without it the last lines are lost, or every line is waited for"]
 pub struct LogGuard(Arc<Writer>);
 
 impl fmt::Debug for LogGuard {
@@ -116,15 +121,14 @@ impl Drop for LogGuard {
 pub fn init(format: LogFormat, filter: &LogFilter) -> Result<LogGuard, InitError> {
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let colour = std::io::stderr().is_terminal() && !no_color;
-    let writer = Writer::new(std::io::stderr());
+    let look = Look { format, colour, clock: SystemTime::now };
+    let writer = Writer::new(std::io::stderr(), look);
     let guard = LogGuard(Arc::clone(&writer));
-    subscriber(filter, Lines { format, colour, clock: SystemTime::now, writer })
-        .try_init()
-        .map_err(InitError)?;
+    subscriber(filter, Lines { look, writer }).try_init().map_err(InitError)?;
     panic::set_hook(Box::new(|panic| {
         let payload = panic.payload_as_str().unwrap_or("no message");
         let location = panic.location().map(ToString::to_string).unwrap_or_default();
-        // An error is written at once, and with it all that was still to be written.
+        // An error does not wait for others. If this ends the process, its guard waits for the line.
         error!(payload, location, "panic");
     }));
     Ok(guard)

@@ -43,11 +43,15 @@ fn instant() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_micros(1_796_022_000_123_456)
 }
 
+/// For lines that are made elsewhere.
+pub(super) const LOOK: Look = Look { format: LogFormat::Text, colour: false, clock: instant };
+
 fn log_of(format: LogFormat, filter: &str, colour: bool, events: impl FnOnce()) -> String {
     let sink = Sink::default();
-    let writer = Writer::new(sink.clone());
+    let look = Look { format, colour, clock: instant };
+    let writer = Writer::new(sink.clone(), look);
     let guard = LogGuard(Arc::clone(&writer));
-    let lines = Lines { format, colour, clock: instant, writer };
+    let lines = Lines { look, writer };
     with_default(subscriber(&filter.parse().unwrap(), lines), events);
     drop(guard);
     sink.text()
@@ -82,6 +86,19 @@ fn json_has_the_fields_beside_the_message() {
     let log = log_of(LogFormat::Json, "info", false, greeting);
     let expected = r#"{"timestamp":"2026-11-30T07:00:00.123456Z","level":"INFO","target":"reviser::telemetry::tests","message":"answered","uid":"a-1"}"#;
     assert_eq!(log, format!("{expected}\n"));
+}
+
+#[test]
+fn lines_that_were_dropped_are_told_in_the_format_of_the_others() {
+    let line = LOOK.dropped(7);
+    assert_eq!(line, "2026-11-30T07:00:00.123456Z  WARN dropped lines of the log count=7\n");
+    let event: serde_json::Value =
+        serde_json::from_str(&Look { format: LogFormat::Json, ..LOOK }.dropped(7)).unwrap();
+    let expected = serde_json::json!({
+        "timestamp": "2026-11-30T07:00:00.123456Z", "level": "WARN", "target": "reviser::telemetry::line",
+        "message": "dropped lines of the log", "count": 7,
+    });
+    assert_eq!(event, expected);
 }
 
 #[test]
@@ -211,11 +228,13 @@ proptest! {
 #[test]
 fn lines_of_many_threads_stay_whole_and_in_order() {
     const THREADS: usize = 8;
-    const EVENTS: usize = 2000;
+    // Few enough that there is room for all of them at once.
+    const EVENTS: usize = 1000;
     let sink = Sink::default();
-    let writer = Writer::with_pause(sink.clone(), Duration::from_millis(1));
+    let look = Look { format: LogFormat::Json, colour: false, clock: SystemTime::now };
+    let writer = Writer::with_pause(sink.clone(), look, Duration::from_millis(1));
     let guard = LogGuard(Arc::clone(&writer));
-    let lines = Lines { format: LogFormat::Json, colour: false, clock: SystemTime::now, writer };
+    let lines = Lines { look, writer };
     let dispatch = tracing::Dispatch::new(subscriber(&LogFilter::default(), lines));
     std::thread::scope(|scope| {
         for thread in 0..THREADS {
@@ -248,15 +267,17 @@ fn lines_of_many_threads_stay_whole_and_in_order() {
 #[test]
 fn a_warning_takes_along_what_was_said_before() {
     let sink = Sink::default();
-    let writer = Writer::with_pause(sink.clone(), NEVER);
+    let writer = Writer::with_pause(sink.clone(), LOOK, NEVER);
     let _guard = LogGuard(Arc::clone(&writer));
-    let lines = Lines { format: LogFormat::Text, colour: false, clock: instant, writer };
+    let lines = Lines { look: LOOK, writer };
     with_default(subscriber(&LogFilter::default(), lines), || {
         info!("first");
+        eventually(|| sink.writes().len() == 1);
         info!("second");
         info!("third");
         assert_eq!(sink.writes().len(), 1, "only the first is on its own");
         warn!("fourth");
+        eventually(|| sink.writes().len() == 2);
     });
     let batches = sink.writes();
     assert_eq!(batches.len(), 2);

@@ -1,11 +1,15 @@
 //! The log of `serve`: one line a request, and never what is in an object.
 
-use rustix::process::Signal;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::files::Directory;
 use crate::https::{self, Client, Protocol, config};
-use crate::process::Server;
+use crate::process::{PATIENCE, Server, address, reviser};
 
 const SECRET: &str = "c2VjcmV0LXZhbHVl";
 
@@ -129,4 +133,68 @@ fn with_the_level_warn_only_what_went_wrong_is_there() {
 fn no_level_shows_what_is_in_an_object() {
     let lines = logged(&["--log-level", "trace"], &bodies());
     assert!(lines.iter().any(|line| line.contains("TRACE") || line.contains("DEBUG")), "{lines:?}");
+}
+
+/// A process whose stderr is not read. Killed with this, if it has not ended by then.
+struct Unread(Child);
+
+impl Unread {
+    fn start(mut command: Command) -> Self {
+        Self(command.spawn().unwrap())
+    }
+
+    /// Sends SIGTERM, and gives the exit code and how long the end took.
+    fn end(&mut self) -> (Option<i32>, Duration) {
+        let started = Instant::now();
+        kill_process(Pid::from_raw(self.0.id().cast_signed()).unwrap(), Signal::TERM).unwrap();
+        loop {
+            if let Some(status) = self.0.try_wait().unwrap() {
+                return (status.code(), started.elapsed());
+            }
+            assert!(started.elapsed() < PATIENCE, "it never ended");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+impl Drop for Unread {
+    fn drop(&mut self) {
+        // Both fail if it has ended already, which is as well.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_log_that_nobody_reads_holds_up_neither_requests_nor_the_end() {
+    let directory = Directory::new();
+    let authority = std::fs::read(directory.certificates("certs").join("ca.crt")).unwrap();
+    let mut command = reviser(["serve", "--bind-address", "127.0.0.1", "--secure-port", "0"]);
+    command.args(["--admin-bind-address", "127.0.0.1:0", "--drain-seconds", "0"]);
+    command.args(["--cert-dir", &directory.at("certs")]);
+    let mut server = Unread::start(command);
+    let mut stderr = BufReader::new(server.0.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("secure_address") {
+        line.clear();
+        assert_ne!(stderr.read_line(&mut line).unwrap(), 0, "it ended before it served");
+    }
+
+    // Lines are as long as the uid at least, so these are many times what a pipe holds.
+    let uid = "u".repeat(200);
+    let bodies: Vec<String> =
+        bodies().iter().map(|body| body.replace(r#""uid":""#, &format!(r#""uid":"{uid}"#))).collect();
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let config = config(&authority, Protocol::Http2, None);
+        let client = Client::connect(address(&line, "secure_address"), "localhost", config).await.unwrap();
+        for body in bodies.iter().cycle().take(2000) {
+            let reply = client.send(https::post("/interpret", https::full(body.clone())));
+            let reply = tokio::time::timeout(PATIENCE, reply).await.expect("an answer").unwrap();
+            assert_eq!(reply.headers["content-type"], "application/json");
+        }
+    });
+    let (code, took) = server.end();
+    assert_eq!(code, Some(0));
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    drop(stderr);
 }

@@ -172,7 +172,7 @@ impl Server {
 }
 
 /// The address in the field `name` of a line of the log, text or JSON.
-fn address(line: &str, name: &str) -> SocketAddr {
+pub(crate) fn address(line: &str, name: &str) -> SocketAddr {
     let (_, rest) = line.split_once(name).unwrap();
     let rest = rest.trim_start_matches(['"', ':', '=']);
     let end = rest.find(|c: char| c == '"' || c.is_whitespace()).unwrap_or(rest.len());
