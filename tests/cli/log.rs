@@ -121,6 +121,23 @@ fn a_line_of_text_has_the_same() {
 }
 
 #[test]
+fn a_request_that_reaches_no_door_has_a_line_too() {
+    let directory = Directory::new();
+    let authority = std::fs::read(directory.certificates("certs").join("ca.crt")).unwrap();
+    let certificates = directory.at("certs");
+    let server = Server::start(["--cert-dir", &certificates, "--drain-seconds", "0"]);
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let client = Client::connect(server.secure, "localhost", config(&authority, Protocol::Http1, None))
+            .await
+            .unwrap();
+        let reply = client.send(https::post("/INTERPRET", https::full("{}".to_owned()))).await.unwrap();
+        assert_eq!(reply.status.as_u16(), 404);
+    });
+    let done = server.end(Signal::TERM);
+    assert!(done.stderr.contains("INFO refused method=POST path=/INTERPRET status=404\n"), "{}", done.stderr);
+}
+
+#[test]
 fn with_the_level_warn_only_what_went_wrong_is_there() {
     let lines = logged(&["--log-level", "warn,reviser::server=info"], &bodies());
     let answered: Vec<&str> =

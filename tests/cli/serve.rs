@@ -151,7 +151,7 @@ fn a_ledger_that_another_process_holds_is_refused_and_the_process_named() {
 
 #[test]
 fn it_ends_well_when_it_is_told_to() {
-    for signal in [Signal::TERM, Signal::INT] {
+    for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
         let done = Server::start(["--drain-seconds", "0"]).end(signal);
         assert_eq!((done.code, done.stdout.as_str()), (Some(0), ""), "{signal:?}");
         assert!(done.stderr.ends_with("ended, every request answered\n"), "{}", done.stderr);
