@@ -69,22 +69,7 @@ impl<'a> Cursor<'a> {
 
     #[inline]
     pub(super) fn skip_space(&mut self) {
-        // On the wire there is hardly any.
-        if self.peek().is_none_or(|byte| byte <= b' ') {
-            self.skip_spaces();
-        }
-    }
-
-    #[cold]
-    fn skip_spaces(&mut self) {
-        const EIGHT: [u8; 8] = [b' '; 8];
-        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
-            self.at += 1;
-            // Indented text is mostly runs of spaces.
-            while self.text.as_bytes().get(self.at..self.at + 8) == Some(&EIGHT[..]) {
-                self.at += 8;
-            }
-        }
+        self.at = past_space(self.text.as_bytes(), self.at);
     }
 
     #[cold]
@@ -287,6 +272,29 @@ impl<'a> Cursor<'a> {
             Ok(Cow::Borrowed(&self.text[start..self.at - 1]))
         }
     }
+}
+
+/// The first place from `at` on that is no white space.
+#[inline]
+pub(super) fn past_space(bytes: &[u8], at: usize) -> usize {
+    // On the wire there is hardly any.
+    match bytes.get(at) {
+        Some(byte) if *byte > b' ' => at,
+        _ => past_spaces(bytes, at),
+    }
+}
+
+#[cold]
+fn past_spaces(bytes: &[u8], mut at: usize) -> usize {
+    const EIGHT: [u8; 8] = [b' '; 8];
+    while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
+        at += 1;
+        // Indented text is mostly runs of spaces.
+        while bytes.get(at..at + 8) == Some(&EIGHT[..]) {
+            at += 8;
+        }
+    }
+    at
 }
 
 /// The end of the string whose opening quote is at `at`, if it is an easy one: without escapes, and not just before the end of

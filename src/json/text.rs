@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::MAX_DEPTH;
-use super::cursor::{Cursor, Result, plain_string};
+use super::cursor::{Cursor, Result, past_space, plain_string};
 use super::error::ParseError;
 use super::raw::Raw;
 
@@ -294,29 +294,6 @@ fn digest(bytes: &[u8], start: usize, end: usize) -> u32 {
     let (first, middle, last) = (byte(start + 1), byte(start.midpoint(end)), byte(end.saturating_sub(2)));
     let length = number(end - start) & 0xff;
     length | first << 8 | last << 16 | middle << 24
-}
-
-/// The first place from `at` on that is no white space.
-#[inline]
-fn past_space(bytes: &[u8], at: usize) -> usize {
-    // On the wire there is hardly any.
-    match bytes.get(at) {
-        Some(byte) if *byte > b' ' => at,
-        _ => past_spaces(bytes, at),
-    }
-}
-
-#[cold]
-fn past_spaces(bytes: &[u8], mut at: usize) -> usize {
-    const EIGHT: [u8; 8] = [b' '; 8];
-    while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
-        at += 1;
-        // Indented text is mostly runs of spaces.
-        while bytes.get(at..at + 8) == Some(&EIGHT[..]) {
-            at += 8;
-        }
-    }
-    at
 }
 
 /// A count of things in a text of less than 4 GiB.

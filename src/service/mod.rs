@@ -6,8 +6,6 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use arc_swap::ArcSwap;
-
 use crate::domain::{AllocationKey, Answer, Code, Failure, Operation, Question, Target, Workload};
 use crate::engine::{self, Claim, Draft, Entries, PolicySet};
 use crate::json::Raw;
@@ -22,7 +20,7 @@ const MAX_ATTEMPTS: usize = 16;
 /// The service. Shared by all connections.
 #[derive(Debug)]
 pub struct Service {
-    policies: ArcSwap<PolicySet>,
+    policies: PolicySet,
     ledger: Arc<dyn Ledger>,
 }
 
@@ -47,17 +45,7 @@ pub struct Revised<'a> {
 impl Service {
     /// A service with these policies and this ledger.
     pub fn new(policies: PolicySet, ledger: Arc<dyn Ledger>) -> Self {
-        Self { policies: ArcSwap::from_pointee(policies), ledger }
-    }
-
-    /// Puts other policies in force, all at once.
-    pub fn replace_policies(&self, policies: PolicySet) {
-        self.policies.store(Arc::new(policies));
-    }
-
-    /// The policies in force.
-    pub fn policies(&self) -> Arc<PolicySet> {
-        self.policies.load_full()
+        Self { policies, ledger }
     }
 
     /// Answers a question. After `deadline` the answer is a failure that says so.
@@ -86,8 +74,7 @@ impl Service {
         let answer = match &question.operation {
             Operation::InterpretReplica => self.interpret_replica(question),
             Operation::ReviseReplica { replicas } => {
-                let policies = self.policies.load();
-                let interpretation = policies.interpretation(&question.workload.gvk);
+                let interpretation = self.policies.interpretation(&question.workload.gvk);
                 engine::revise_replica(&question.object, *replicas, interpretation).map(Answer::Revision)
             }
             Operation::ReviseObject(target) => return self.revise_object(question, target).await,
@@ -96,8 +83,7 @@ impl Service {
     }
 
     fn interpret_replica<'a>(&self, question: &Question<'a>) -> Result<Answer<'a>, Failure> {
-        let policies = self.policies.load();
-        let interpretation = policies.interpretation(&question.workload.gvk);
+        let interpretation = self.policies.interpretation(&question.workload.gvk);
         let namespace = &question.workload.namespace;
         let (replicas, requirements) =
             engine::interpret_replica(&question.object, namespace, interpretation)?;
@@ -120,10 +106,8 @@ impl Service {
         object: Raw<'a>,
         target: &Target<'a>,
     ) -> Result<Revised<'a>, Failure> {
-        // One set for the whole answer, whatever is put in force meanwhile.
-        let set = self.policies.load_full();
         let request = engine::Request { workload, object, target };
-        let policies = set.selecting(workload, &object)?;
+        let policies = self.policies.selecting(workload, &object)?;
         let mut entries = Entries::new();
         for allocation in engine::allocations(&policies, target) {
             if !entries.contains_key(allocation) {
