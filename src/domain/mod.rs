@@ -15,6 +15,7 @@ mod allocation;
 mod duration;
 mod failure;
 mod interpret;
+mod karmada;
 mod quantity;
 mod schedule;
 mod workload;
@@ -23,6 +24,12 @@ pub use allocation::AllocationKey;
 pub use duration::parse_duration;
 pub use failure::{Code, Failure, MAX_MESSAGE_BYTES};
 pub use interpret::{Answer, Operation, Question, Target};
+pub use karmada::{
+    BINDING_NAME_ANNOTATION, BINDING_NAMESPACE_ANNOTATION, CLUSTER_BINDING_NAME_ANNOTATION,
+    EXECUTION_NAMESPACE_PREFIX,
+};
 pub use quantity::{Format, Quantity, QuantityError};
 pub use schedule::{Schedule, ScheduleError, TargetCluster};
-pub use workload::{ClusterName, GroupVersionKind, Workload, owned_by_platform};
+pub use workload::{
+    ClusterName, GroupVersionKind, REVISED_ANNOTATION, REVISION_ANNOTATION, Workload, owned_by_platform,
+};

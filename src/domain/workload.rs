@@ -2,6 +2,12 @@
 
 use std::fmt;
 
+/// The annotation that marks a revised manifest. Its value is the id of what undoes the revision.
+pub const REVISED_ANNOTATION: &str = "reviser.io/revised";
+
+/// The annotation of a Work that holds what undoes the revision of its manifests.
+pub const REVISION_ANNOTATION: &str = "reviser.io/revision";
+
 /// The name of a member cluster.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClusterName(String);
@@ -75,8 +81,8 @@ pub fn owned_by_platform(key: &str) -> bool {
     domain == "karmada.io"
         || domain.ends_with(".karmada.io")
         || domain == "multicluster.admiralty.io"
-        || key == "reviser.io/revised"
-        || key == "reviser.io/revision"
+        || key == REVISED_ANNOTATION
+        || key == REVISION_ANNOTATION
 }
 
 #[cfg(test)]

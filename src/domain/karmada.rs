@@ -1,0 +1,15 @@
+//! The names by which Karmada's Works say where they come from and where they go.
+//!
+//! Source: karmada-io/karmada@f8fdd02 `pkg/apis/work/v1alpha2/well_known_constants.go`, `pkg/util/names/names.go`.
+
+/// The annotation of a Work that names the namespace of its `ResourceBinding`.
+pub const BINDING_NAMESPACE_ANNOTATION: &str = "resourcebinding.karmada.io/namespace";
+
+/// The annotation of a Work that names its `ResourceBinding`.
+pub const BINDING_NAME_ANNOTATION: &str = "resourcebinding.karmada.io/name";
+
+/// The annotation of a Work that names its `ClusterResourceBinding`.
+pub const CLUSTER_BINDING_NAME_ANNOTATION: &str = "clusterresourcebinding.karmada.io/name";
+
+/// What precedes a cluster's name in the name of the namespace that holds its Works.
+pub const EXECUTION_NAMESPACE_PREFIX: &str = "karmada-es-";
