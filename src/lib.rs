@@ -19,4 +19,5 @@ pub mod server;
 pub mod service;
 pub mod state;
 pub mod telemetry;
+pub mod work;
 pub mod yaml;

@@ -8,10 +8,13 @@
 //! * *allocation*: the choice of exactly one cluster of the schedule, kept under a name; the seed case
 //!   is the cluster that hosts the *fort* pod ([`AllocationKey`] names one).
 //! * *ledger*: where allocations are remembered.
+//! * *binding*: what Karmada decided about a workload ([`Binding`]); *Work*: what it delivers to one cluster ([`Delivery`]).
 //! * *failure*: why a request is not answered as asked ([`Failure`]).
 //! * *quantity*: an amount of a resource, in Kubernetes' spelling ([`Quantity`]).
 
 mod allocation;
+mod binding;
+mod digest;
 mod duration;
 mod failure;
 mod interpret;
@@ -21,6 +24,8 @@ mod schedule;
 mod workload;
 
 pub use allocation::AllocationKey;
+pub use binding::{Binding, BindingName, Delivery, Hosts};
+pub use digest::digest;
 pub use duration::parse_duration;
 pub use failure::{Code, Failure, MAX_MESSAGE_BYTES};
 pub use interpret::{Answer, Operation, Question, Target};

@@ -16,8 +16,10 @@ pub struct Choice {
 pub enum Why {
     /// The template names it.
     Pinned,
-    /// It is there already.
+    /// It is there already, says the ledger.
     Sticky,
+    /// It is there already, says the Work there; the ledger has nothing.
+    Found,
     /// It has the most replicas; of several with the most, it comes first in the binding.
     HighestWeight,
 }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use super::fort::Fort;
-use crate::domain::{ClusterName, Failure, GroupVersionKind, Workload};
+use crate::domain::{ClusterName, Failure, GroupVersionKind, Workload, digest};
 use crate::json::{ParseError, Pointer, Raw, Value};
 
 /// All the policies that are in force at one time.
@@ -30,6 +30,11 @@ impl PolicySet {
             }
         }
         Ok(selecting)
+    }
+
+    /// A digest of the rules that are at work where these policies select: another one means that the outcome may differ.
+    pub fn hash(policies: &[&Policy]) -> String {
+        digest(policies.iter().map(|policy| policy.digest.as_str()))
     }
 
     /// Whether a policy can select objects of this kind at all.
@@ -81,6 +86,8 @@ pub struct Policy {
     pub selectors: Vec<ResourceSelector>,
     /// Applied in order, all that match.
     pub rules: Vec<Rule>,
+    /// A digest of the document.
+    pub digest: String,
 }
 
 impl Policy {

@@ -1,6 +1,6 @@
 //! An object while rules work on it.
 
-use super::locate;
+use super::{Undo, locate};
 use crate::domain::Failure;
 use crate::json::{Kind, ParseError, Pointer, Raw, Value};
 use crate::patch::{Patch, diff_at};
@@ -91,6 +91,23 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
+    /// Makes an empty map at `pointer` where nothing is.
+    pub fn make_map(&mut self, pointer: &Pointer) -> Result<(), Failure> {
+        let is_related = |place: &Place<'a>| place.pointer.contains(pointer) || pointer.contains(&place.pointer);
+        let missing = if self.places.iter().any(is_related) {
+            self.find(pointer)?.is_none()
+        } else {
+            // Not built: a map that is there is only looked at.
+            !matches!(self.look(pointer)?, Found::Value(raw) if !raw.is_null())
+        };
+        if missing { self.set(pointer, Value::empty_object()) } else { Ok(()) }
+    }
+
+    /// Whether the object is as it was.
+    pub fn is_unchanged(&self) -> bool {
+        self.places.iter().all(|place| place.before.as_ref() == Some(&place.after))
+    }
+
     /// How often something has been changed so far.
     pub fn changes(&self) -> usize {
         self.changes
@@ -112,10 +129,10 @@ impl<'a> Draft<'a> {
 
     /// What has changed, as a patch of the object: the one that [`diff`](crate::patch::diff) makes of it.
     pub fn patch(&self) -> Result<Patch<'a>, Failure> {
-        let mut places: Vec<&Place<'a>> = self.places.iter().collect();
-        places.sort_by_key(|place| place.offset);
-        let patches =
-            places.into_iter().map(|place| diff_at(&place.pointer, place.before.as_ref(), &place.after));
+        let patches = self
+            .in_order()
+            .into_iter()
+            .map(|place| diff_at(&place.pointer, place.before.as_ref(), &place.after));
         let patch = Patch(patches.flat_map(|patch| patch.0).collect());
         #[cfg(debug_assertions)]
         {
@@ -123,6 +140,22 @@ impl<'a> Draft<'a> {
             debug_assert_eq!(patch, crate::patch::diff(&before, &self.to_value()?), "{:?}", self.places);
         }
         Ok(patch)
+    }
+
+    /// How what has changed is taken back.
+    pub fn undo(&self) -> Undo<'a> {
+        let mut undo = Undo::default();
+        for place in self.in_order() {
+            undo.note(&place.pointer, place.before.as_ref(), &place.after);
+        }
+        undo
+    }
+
+    /// The places in the order of the text.
+    fn in_order(&self) -> Vec<&Place<'a>> {
+        let mut places: Vec<&Place<'a>> = self.places.iter().collect();
+        places.sort_by_key(|place| place.offset);
+        places
     }
 
     /// Whether something at `pointer`, above or below it has been changed.

@@ -6,6 +6,7 @@
 //!
 //! * [`PolicySet`] is what `policy` compiles; the engine owns the type because it defines what a rule can do.
 //! * [`allocate`] is the choice of the one cluster (docs/policies.md, "Which cluster hosts an allocation").
+//! * `handover`: how an allocation leaves a cluster without being in two. [`Undo`]: how a revision is taken back.
 //! * `fort`: the one action so far. `limits`: what no rule may touch.
 //! * [`interpret_replica`] and [`revise_replica`]: the operations that know no cluster and ask no policy;
 //!   [`requirements`] is what one replica of a pod template needs.
@@ -14,11 +15,13 @@ mod allocate;
 mod compiled;
 mod draft;
 mod fort;
+mod handover;
 mod limits;
 mod locate;
 mod replicas;
 pub mod requirements;
 mod revise;
+mod undo;
 
 pub use allocate::{Choice, Why, allocate};
 pub use compiled::{
@@ -27,6 +30,8 @@ pub use compiled::{
 };
 pub use draft::Draft;
 pub use fort::{Elsewhere, Fort, Generate, GenerateWhen};
+pub use handover::{Deliveries, Handing};
 pub use limits::{crosses, protected_by};
 pub use replicas::{interpret_replica, revise_replica};
-pub use revise::{Claim, Entries, Request, Revision, allocations, revise};
+pub use undo::{Undo, UndoError, UndoTextError};
+pub use revise::{Claim, Entries, Facts, Request, Revision, Stop, allocations, revise};

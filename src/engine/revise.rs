@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::compiled::{Action, Policy, Rule};
-use super::{Draft, Why, allocate, limits};
+use jiff::Timestamp;
+
+use super::compiled::{Action, Allocation, Handover, Policy, Rule};
+use super::handover::{Deliveries, Handing, Known, Settled};
+use super::{Draft, Why, limits};
 use crate::domain::{ClusterName, Failure, Target, Workload};
 use crate::json::{Pointer, Raw};
 
@@ -16,6 +19,21 @@ pub struct Request<'r, 'a> {
     pub object: Raw<'a>,
     /// For which cluster.
     pub target: &'r Target<'a>,
+}
+
+/// What a revision rests on besides the object and the policies.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'f> {
+    /// What the ledger holds.
+    pub entries: &'f Entries,
+    /// How allocations are defined.
+    pub allocations: &'f BTreeMap<String, Allocation>,
+    /// The Works that deliver the workload.
+    pub deliveries: Deliveries<'f>,
+    /// Whether the binding says that a cluster which it leaves keeps the object.
+    pub preserves: bool,
+    /// The time, from which timeouts count.
+    pub now: Timestamp,
 }
 
 /// What the ledger holds for the workload, by allocation.
@@ -41,32 +59,52 @@ pub struct Revision<'r, 'a> {
     pub object: Draft<'a>,
     /// The rules that changed something, in the order in which they did.
     pub applied: Vec<(&'r Policy, &'r Rule)>,
+    /// The allocations that rules have asked for and that the cluster hosts, by name.
+    pub hosts: Vec<String>,
+    /// The allocations that leave a cluster, by name.
+    pub handings: Vec<Handing>,
     /// The ledger changes that the object rests on: each has to be made, in this order, before anybody sees it.
     pub claims: Vec<Claim>,
 }
 
+/// Why there is no revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It is refused.
+    Refused(Failure),
+    /// A rule has asked for something that depends on [`Facts::deliveries`], which are [unread](Deliveries::Unread).
+    Unread,
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Self::Refused(failure)
+    }
+}
+
 /// Revises an object for one cluster.
 ///
-/// `policies` are those that select the object. `entries` must hold an entry, if only `None`, for each allocation that
-/// [`allocations`] names. A failure names policy, rule, cluster and place; nothing is then to be answered but it.
+/// `policies` are those that select the object. The facts must hold an entry, if only `None`, for each allocation that
+/// [`allocations`] names. A refusal names policy, rule, cluster and place; nothing is then to be answered but it.
 pub fn revise<'r, 'a>(
     request: Request<'r, 'a>,
     policies: &[&'r Policy],
-    entries: &Entries,
-) -> Result<Revision<'r, 'a>, Failure> {
+    facts: Facts<'_>,
+) -> Result<Revision<'r, 'a>, Stop> {
     let mut object = Draft::new(request.object)?;
-    let mut allocator = Allocator { request, entries, claims: Vec::new() };
+    let mut allocator = Allocator { request, facts, settled: BTreeMap::new() };
     let mut applied = Vec::new();
     for policy in policies {
         for rule in rules(policy, request.target) {
             let before = object.changes();
-            apply(rule, &mut object, &mut allocator).map_err(|failure| {
-                failure.context(format_args!(
+            apply(rule, &mut object, &mut allocator).map_err(|stop| match stop {
+                Stop::Unread => Stop::Unread,
+                Stop::Refused(failure) => Stop::Refused(failure.context(format_args!(
                     "{} rule {:?} cluster {:?}",
                     policy.owner,
                     rule.name,
                     request.target.cluster.as_str()
-                ))
+                ))),
             })?;
             if object.changes() != before {
                 applied.push((*policy, rule));
@@ -74,7 +112,32 @@ pub fn revise<'r, 'a>(
         }
     }
     limits::crosses(&object)?;
-    Ok(Revision { object, applied, claims: allocator.claims })
+    let mut revision =
+        Revision { object, applied, hosts: Vec::new(), handings: Vec::new(), claims: Vec::new() };
+    for (allocation, settled) in allocator.settled {
+        revision.settle(allocation, settled, request.target, facts.entries);
+    }
+    Ok(revision)
+}
+
+impl Revision<'_, '_> {
+    /// Takes in what came of one allocation.
+    fn settle(&mut self, allocation: String, settled: Settled, target: &Target<'_>, entries: &Entries) {
+        match settled {
+            Settled::Unread | Settled::Nowhere => {}
+            Settled::Waiting(handing) => self.handings.push(handing),
+            Settled::In(choice, handing) => {
+                self.handings.extend(handing);
+                if choice.cluster == target.cluster {
+                    self.hosts.push(allocation.clone());
+                }
+                let expected = entries.get(&allocation).cloned().flatten();
+                if expected.as_ref() != Some(&choice.cluster) {
+                    self.claims.push(Claim { allocation, expected, cluster: choice.cluster, why: choice.why });
+                }
+            }
+        }
+    }
 }
 
 /// The allocations that the rules of these policies can ask for, for this cluster.
@@ -88,44 +151,56 @@ fn rules<'s>(policy: &'s Policy, target: &Target<'_>) -> impl Iterator<Item = &'
     policy.rules.iter().filter(|rule| rule.target.includes(&target.cluster))
 }
 
-fn apply(rule: &Rule, object: &mut Draft<'_>, allocator: &mut Allocator<'_, '_, '_>) -> Result<(), Failure> {
+fn apply(rule: &Rule, object: &mut Draft<'_>, allocator: &mut Allocator<'_, '_, '_>) -> Result<(), Stop> {
     match &rule.action {
         Action::Fort(fort) => fort.apply(object, || allocator.hosts(&fort.allocation)),
     }
 }
 
-struct Allocator<'r, 'e, 'a> {
+struct Allocator<'r, 'f, 'a> {
     request: Request<'r, 'a>,
-    entries: &'e Entries,
-    claims: Vec<Claim>,
+    facts: Facts<'f>,
+    /// Those that have been asked for. The first answer counts: an allocation is in one place.
+    settled: BTreeMap<String, Settled>,
 }
 
 impl Allocator<'_, '_, '_> {
-    /// Whether the cluster of the request hosts `allocation`. Claims it for the cluster that does.
-    fn hosts(&mut self, allocation: &str) -> Result<bool, Failure> {
+    /// Whether the cluster of the request hosts `allocation`.
+    fn hosts(&mut self, allocation: &str) -> Result<bool, Stop> {
+        if !self.settled.contains_key(allocation) {
+            let settled = self.settle(allocation)?;
+            self.settled.insert(allocation.to_owned(), settled);
+        }
+        match self.settled.get(allocation) {
+            Some(Settled::In(choice, _)) => Ok(choice.cluster == self.request.target.cluster),
+            _ => Ok(false),
+        }
+    }
+
+    fn settle(&self, allocation: &str) -> Result<Settled, Stop> {
         let target = self.request.target;
         let Some(schedule) = &target.schedule else {
-            return Err(Failure::unavailable(format!(
+            return Err(Stop::Refused(Failure::unavailable(format!(
                 "allocation {allocation:?}: the schedule of the workload is not known; give `request.targetClusters`, \
-                 the whole schedule as a list of {{name, replicas}}"
-            )));
+                 the whole schedule as a list of {{name, replicas}}, or the binding in --state"
+            ))));
         };
         let pinned = self.pinned(allocation)?;
-        let current = self.entries.get(allocation).and_then(Option::as_ref);
-        let Some(choice) = allocate(schedule, pinned.as_ref(), current) else {
-            return Ok(false);
+        let defined = self.facts.allocations.get(allocation);
+        let known = Known {
+            allocation,
+            schedule,
+            pinned: pinned.as_ref(),
+            entry: self.facts.entries.get(allocation).and_then(Option::as_ref),
+            handover: defined.map_or(Handover::AfterRelease { timeout: None }, |defined| defined.handover),
+            deliveries: self.facts.deliveries,
+            preserves: self.facts.preserves,
+            now: self.facts.now,
         };
-        let hosts = choice.cluster == target.cluster;
-        if current != Some(&choice.cluster) && self.claims.iter().all(|claim| claim.allocation != allocation)
-        {
-            self.claims.push(Claim {
-                allocation: allocation.to_owned(),
-                expected: current.cloned(),
-                cluster: choice.cluster,
-                why: choice.why,
-            });
+        match known.settle() {
+            Settled::Unread => Err(Stop::Unread),
+            settled => Ok(settled),
         }
-        Ok(hosts)
     }
 
     /// The cluster that the template pins `allocation` to.

@@ -38,6 +38,14 @@ impl<'a> Number<'a> {
         self.0 == other.0 || Decimal::of(&self.0) == Decimal::of(&other.0)
     }
 
+    /// Whether a Kubernetes API server that stores both holds the same: one keeps integers of 64 bits as they are, and
+    /// makes floating-point numbers of 64 bits of all others.
+    pub fn same_stored(&self, other: &Number<'_>) -> bool {
+        let float = |number: &Number<'_>| number.0.parse::<f64>().ok();
+        self.same_value(other)
+            || (self.as_i64().is_none() || other.as_i64().is_none()) && float(self) == float(other)
+    }
+
     /// The same number, independent of the text that it was read from.
     pub fn into_owned(self) -> Number<'static> {
         Number(Cow::Owned(self.0.into_owned()))

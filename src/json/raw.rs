@@ -203,6 +203,11 @@ impl<'a> Members<'a> {
         self.0.iter().filter(|(key, _)| key == name).count()
     }
 
+    /// All members, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Raw<'a>)> {
+        self.0.iter().map(|(name, value)| (name.as_ref(), *value))
+    }
+
     /// How many members there are.
     pub fn len(&self) -> usize {
         self.0.len()

@@ -295,6 +295,13 @@ impl<'a> Object<'a> {
         None
     }
 
+    /// Puts the new member `name` in front of the one at `position`, or at the end if there is none.
+    pub fn insert_at(&mut self, position: usize, name: impl Into<Cow<'a, str>>, value: Value<'a>) {
+        let mut members = self.0.to_vec();
+        members.insert(position.min(members.len()), (name.into(), value));
+        self.0 = members.into();
+    }
+
     /// Takes the member `name` out; the others keep their order.
     pub fn remove(&mut self, name: &str) -> Option<Value<'a>> {
         let position = self.position(name)?;

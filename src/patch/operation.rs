@@ -22,6 +22,18 @@ impl Operation<'_> {
     }
 }
 
+impl Operation<'_> {
+    /// The same step in an object that has the one it is about at `place`.
+    #[must_use]
+    pub fn below(self, place: &Pointer) -> Self {
+        match self {
+            Self::Add(path, value) => Self::Add(place.concat(&path), value),
+            Self::Remove(path) => Self::Remove(place.concat(&path)),
+            Self::Replace(path, value) => Self::Replace(place.concat(&path), value),
+        }
+    }
+}
+
 /// A JSON patch (RFC 6902).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Patch<'a>(pub Vec<Operation<'a>>);

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use super::decode::{Fields, Node, Notes};
 use super::{fort, selector};
+use crate::domain::digest;
 use crate::engine::{Action, Allocation, Handover, Owner, Policy, Rule};
-use crate::json::Pointer;
+use crate::json::{Pointer, Value};
 
 /// Longest name of an allocation: with `reviser.io/` and `-cluster` around it, it names an annotation.
 const MAX_ALLOCATION_NAME: usize = 63 - "-cluster".len();
@@ -21,6 +22,7 @@ pub(super) struct Read {
 
 /// Reads the `spec` of a policy.
 pub(super) fn policy(owner: Owner, spec: &mut Fields<'_>, notes: &mut Notes) -> Read {
+    let digest = digest([owner.to_string().as_str(), &Value::Object(spec.object.clone()).to_string()]);
     let priority = spec.optional("priority").and_then(|node| node.integer(notes)).unwrap_or_default();
     let home = match &owner {
         Owner::Cluster { .. } => None,
@@ -46,7 +48,7 @@ pub(super) fn policy(owner: Owner, spec: &mut Fields<'_>, notes: &mut Notes) -> 
         }
         rules.push(rule);
     }
-    Read { policy: Policy { owner, priority, selectors, rules }, allocations, used }
+    Read { policy: Policy { owner, priority, selectors, rules, digest }, allocations, used }
 }
 
 /// The allocation that a rule names, and where; also if there is something wrong with the rule.

@@ -3,25 +3,52 @@
 //!
 //! Knows the ports of `state`, not what is behind them, and no protocol.
 
-use std::sync::Arc;
-use std::time::Instant;
-
-use crate::domain::{AllocationKey, Answer, Code, Failure, Operation, Question, Target, Workload};
-use crate::engine::{self, Claim, Draft, Entries, PolicySet};
-use crate::json::Raw;
-use crate::state::{Ledger, LedgerError, Swap};
+mod lookup;
+mod revise;
+mod works;
 
 #[cfg(test)]
 mod tests;
 
-/// How often a revision is made anew because somebody else wrote the ledger meanwhile.
-const MAX_ATTEMPTS: usize = 16;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Instant, SystemTime};
+
+use jiff::Timestamp;
+
+use crate::domain::{Answer, Code, Failure, Operation, Question, Target, Workload};
+use crate::engine::{self, PolicySet};
+use crate::json::Raw;
+use crate::state::{BindingLister, Ledger, WorkLister};
+
+pub use revise::Revised;
+pub use works::{WorkOutcome, WorkReview};
+
+use revise::Situation;
 
 /// The service. Shared by all connections.
 #[derive(Debug)]
 pub struct Service {
     policies: PolicySet,
     ledger: Arc<dyn Ledger>,
+    bindings: Option<Arc<dyn BindingLister>>,
+    works: Option<Arc<dyn WorkLister>>,
+    clock: Clock,
+}
+
+/// Where the time comes from.
+#[derive(Clone)]
+struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Clock")
+    }
+}
+
+/// The time of the machine. One that no calendar has is as late as can be, so that no timeout seems to be far away.
+fn system_time() -> Timestamp {
+    Timestamp::try_from(SystemTime::now()).unwrap_or(Timestamp::MAX)
 }
 
 /// An answer, with what the log line wants to know about it.
@@ -33,33 +60,29 @@ pub struct Outcome<'a> {
     pub applied: Vec<String>,
 }
 
-/// A revision of an object for one cluster.
-#[derive(Clone, Debug)]
-pub struct Revised<'a> {
-    /// The object after the rules.
-    pub object: Draft<'a>,
-    /// The rules that changed something, as `Kind/policy/rule`.
-    pub applied: Vec<String>,
-}
-
 impl Service {
-    /// A service with these policies and this ledger.
+    /// A service with these policies and this ledger, that can read neither bindings nor Works.
     pub fn new(policies: PolicySet, ledger: Arc<dyn Ledger>) -> Self {
-        Self { policies, ledger }
+        Self { policies, ledger, bindings: None, works: None, clock: Clock(Arc::new(system_time)) }
+    }
+
+    /// The same service, that reads bindings and Works here.
+    #[must_use]
+    pub fn with_state(self, bindings: Arc<dyn BindingLister>, works: Arc<dyn WorkLister>) -> Self {
+        Self { bindings: Some(bindings), works: Some(works), ..self }
+    }
+
+    /// The same service, with another clock.
+    #[must_use]
+    pub fn with_clock(self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        Self { clock: Clock(Arc::new(clock)), ..self }
     }
 
     /// Answers a question. After `deadline` the answer is a failure that says so.
     pub async fn answer<'a>(&self, question: &Question<'a>, deadline: Option<Instant>) -> Outcome<'a> {
         let answering = self.answer_in_time(question);
         let late = || Outcome { answer: Err(too_late()), applied: Vec::new() };
-        let outcome = match deadline {
-            None => answering.await,
-            // Looked at before too: `timeout_at` polls first, and most answers are there at once.
-            Some(deadline) if Instant::now() >= deadline => late(),
-            Some(deadline) => {
-                tokio::time::timeout_at(deadline.into(), answering).await.unwrap_or_else(|_| late())
-            }
-        };
+        let outcome = in_time(answering, deadline).await.unwrap_or_else(late);
         let workload = &question.workload;
         let about = |failure: Failure| match &question.operation {
             Operation::ReviseObject(target) => {
@@ -92,7 +115,7 @@ impl Service {
 
     async fn revise_object<'a>(&self, question: &Question<'a>, target: &Target<'a>) -> Outcome<'a> {
         let revised = self.revise(&question.workload, question.object, target).await;
-        let answered = revised.and_then(|Revised { object, applied }| Ok((object.patch()?, applied)));
+        let answered = revised.and_then(|Revised { object, applied, .. }| Ok((object.patch()?, applied)));
         match answered {
             Ok((patch, applied)) => Outcome { answer: Ok(Answer::Revision(patch)), applied },
             Err(failure) => Outcome { answer: Err(failure), applied: Vec::new() },
@@ -106,52 +129,32 @@ impl Service {
         object: Raw<'a>,
         target: &Target<'a>,
     ) -> Result<Revised<'a>, Failure> {
-        let request = engine::Request { workload, object, target };
         let policies = self.policies.selecting(workload, &object)?;
-        let mut entries = Entries::new();
-        for allocation in engine::allocations(&policies, target) {
-            if !entries.contains_key(allocation) {
-                let key = AllocationKey::new(allocation, workload);
-                let entry = self.ledger.read(&key).await.map_err(|error| unusable(&error))?;
-                entries.insert(allocation.to_owned(), entry);
-            }
+        let request = engine::Request { workload, object, target };
+        if target.schedule.is_some() || policies.is_empty() {
+            return self.settle(request, &policies, Situation::default()).await;
         }
-        for _ in 0..MAX_ATTEMPTS {
-            let revision = engine::revise(request, &policies, &entries)?;
-            if self.commit(workload, &revision.claims, &mut entries).await? {
-                let applied =
-                    revision.applied.iter().map(|(policy, rule)| format!("{}/{}", policy.owner, rule.name));
-                return Ok(Revised { applied: applied.collect(), object: revision.object });
-            }
-        }
-        Err(Failure::new(
-            Code::Conflict,
-            format!("the ledger was written by somebody else {MAX_ATTEMPTS} times in a row; try again"),
-        ))
+        // Nobody said; where bindings can be read, they do.
+        let Some(binding) = self.binding_if_there(workload).await? else {
+            return self.settle(request, &policies, Situation::default()).await;
+        };
+        let situation = Situation { preserves: binding.preserves, ..Situation::default() };
+        let target = Target {
+            replicas: target.replicas.or_else(|| binding.schedule.replicas_of(&target.cluster)),
+            schedule: Some(binding.schedule),
+            ..target.clone()
+        };
+        self.settle(engine::Request { target: &target, ..request }, &policies, situation).await
     }
+}
 
-    /// Makes the claims. If somebody else was faster, notes in `entries` what is there now and gives false.
-    async fn commit(
-        &self,
-        workload: &Workload,
-        claims: &[Claim],
-        entries: &mut Entries,
-    ) -> Result<bool, Failure> {
-        for claim in claims {
-            let key = AllocationKey::new(&claim.allocation, workload);
-            let swap = self.ledger.compare_and_swap(&key, claim.expected.as_ref(), &claim.cluster).await;
-            match swap.map_err(|error| unusable(&error))? {
-                Swap::Done => {
-                    tracing::info!(%key, cluster = %claim.cluster, was = claim.expected.as_ref().map(tracing::field::display), why = ?claim.why, "allocated");
-                    entries.insert(claim.allocation.clone(), Some(claim.cluster.clone()));
-                }
-                Swap::Lost(current) => {
-                    entries.insert(claim.allocation.clone(), current);
-                    return Ok(false);
-                }
-            }
-        }
-        Ok(true)
+/// What `answering` gives, unless `deadline` passes before.
+async fn in_time<T>(answering: impl Future<Output = T>, deadline: Option<Instant>) -> Option<T> {
+    match deadline {
+        None => Some(answering.await),
+        // Looked at before too: `timeout_at` polls first, and most answers are there at once.
+        Some(deadline) if Instant::now() >= deadline => None,
+        Some(deadline) => tokio::time::timeout_at(deadline.into(), answering).await.ok(),
     }
 }
 
@@ -160,24 +163,4 @@ fn too_late() -> Failure {
         Code::DeadlineExceeded,
         "the deadline of the request has passed; raise timeoutSeconds or try again",
     )
-}
-
-fn unusable(error: &LedgerError) -> Failure {
-    tracing::error!(error = %Chain(error), "the ledger can't be used");
-    Failure::unavailable(format!("{}; the answer needs the ledger, see the log of reviser", Chain(error)))
-}
-
-/// An error and its sources in one line.
-struct Chain<'e>(&'e dyn std::error::Error);
-
-impl std::fmt::Display for Chain<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.0)?;
-        let mut source = self.0.source();
-        while let Some(error) = source {
-            write!(f, ": {error}")?;
-            source = error.source();
-        }
-        Ok(())
-    }
 }

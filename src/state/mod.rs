@@ -1,4 +1,5 @@
-//! What the service knows beyond the request, behind ports: so far the [`Ledger`].
+//! What the service knows beyond the request, behind ports: the [`Ledger`], bindings ([`BindingLister`]) and Works
+//! ([`WorkLister`]).
 //!
 //! The ports are named by what they do, their implementations by what backs them (`memory`, `file`). Only
 //! the composition root chooses among those; the service sees the ports alone.
@@ -13,7 +14,7 @@ use std::fmt;
 
 use futures_util::future::BoxFuture;
 
-use crate::domain::{AllocationKey, ClusterName};
+use crate::domain::{AllocationKey, Binding, BindingName, ClusterName, Delivery, Workload};
 
 /// Where allocations are remembered.
 ///
@@ -52,4 +53,44 @@ pub struct LedgerError {
     /// Why it did not work.
     #[source]
     pub source: Box<dyn std::error::Error + Send + Sync>,
+}
+
+/// Where bindings are read, as they are at the moment of asking: a stale one would make a wrong revision, which nothing
+/// makes anew.
+pub trait BindingLister: Send + Sync + fmt::Debug {
+    /// The binding of `workload`. `named` is the one that a Work says it belongs to, where a Work is asked about.
+    fn find<'a>(
+        &'a self,
+        workload: &'a Workload,
+        named: Option<&'a BindingName>,
+    ) -> BoxFuture<'a, Result<BindingLookup, LookupError>>;
+}
+
+/// What came of [`BindingLister::find`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BindingLookup {
+    /// This is it.
+    Found(Binding),
+    /// There is none any more, says who has to know.
+    Gone,
+}
+
+/// Where Works are read, as they are at the moment of asking.
+pub trait WorkLister: Send + Sync + fmt::Debug {
+    /// What the Works of all clusters say about `workload`, at most one a cluster, those on their way out included.
+    fn delivering<'a>(
+        &'a self,
+        workload: &'a Workload,
+    ) -> BoxFuture<'a, Result<Vec<Delivery>, LookupError>>;
+}
+
+/// Why there is no answer from a [`BindingLister`] or a [`WorkLister`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LookupError {
+    /// It is not in what was given to look in, which does not mean that there is none. Says where, and what to do.
+    #[error("{0}")]
+    Lacking(String),
+    /// It could not be looked up, or not be told from others. Says why, and what to do.
+    #[error("{0}")]
+    Failed(String),
 }

@@ -34,7 +34,7 @@ struct Version<'v> {
 
 impl<'v> Version<'v> {
     fn of(revised: Revised<'v>) -> Result<Self, Failure> {
-        let Revised { object, applied } = revised;
+        let Revised { object, applied, .. } = revised;
         Ok(Self { object: object.to_value()?, patch: object.patch()?.to_text(), applied })
     }
 }

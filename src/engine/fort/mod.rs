@@ -65,11 +65,11 @@ impl Fort {
     ///
     /// Fails, with the place in the object, if the steps are no list or if something that is not a map is on the way
     /// to the steps or to a field.
-    pub fn apply(
+    pub fn apply<E: From<Failure>>(
         &self,
         object: &mut Draft<'_>,
-        hosts: impl FnOnce() -> Result<bool, Failure>,
-    ) -> Result<(), Failure> {
+        hosts: impl FnOnce() -> Result<bool, E>,
+    ) -> Result<(), E> {
         let steps = match object.find(&self.steps)? {
             None => None,
             Some(Value::Array(steps)) => Some(steps),
@@ -78,7 +78,8 @@ impl Fort {
                     "{}: must be a list of steps, is {}; mend the object, or `steps` in the rule",
                     self.steps,
                     other.kind()
-                )));
+                ))
+                .into());
             }
         };
         let absent = steps.as_ref().is_none_or(|steps| steps.is_empty());
@@ -86,7 +87,7 @@ impl Fort {
             && (absent || generate.when == GenerateWhen::Always)
         {
             let written = if hosts()? { &generate.fort } else { &generate.elsewhere };
-            return object.set(&self.steps, written.clone());
+            return Ok(object.set(&self.steps, written.clone())?);
         }
         let Some(steps) = steps.filter(|steps| steps.iter().any(|step| self.concerns(step))) else {
             return Ok(());
@@ -96,7 +97,7 @@ impl Fort {
         }
         let mut steps = steps.to_vec();
         self.treat(&mut steps).map_err(|failure| failure.in_place(&self.steps))?;
-        object.set(&self.steps, Value::array(steps))
+        Ok(object.set(&self.steps, Value::array(steps))?)
     }
 
     /// Whether `step` is one of those that only one cluster runs.

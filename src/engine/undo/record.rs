@@ -1,0 +1,139 @@
+//! Noting what changes.
+
+use super::{Step, Undo};
+use crate::json::{Pointer, Value};
+use crate::patch::{Operation, diff_at};
+
+/// Maps into which others write too, after us.
+const SHARED: [[&str; 2]; 2] = [["metadata", "labels"], ["metadata", "annotations"]];
+
+impl<'a> Undo<'a> {
+    /// Notes the change at `place` from `before`, `None` if nothing was there, to `after`.
+    pub(crate) fn note(&mut self, place: &Pointer, before: Option<&Value<'a>>, after: &Value<'a>) {
+        let Some(before) = before else {
+            return self.add(place.clone(), after);
+        };
+        // Step by step, on a copy, so that each step can be taken back from where the one before it has been.
+        let mut value = before.clone();
+        for operation in diff_at(&Pointer::ROOT, Some(before), after).0 {
+            let at = place.concat(operation.path());
+            match operation {
+                Operation::Add(rest, added) => match put_in(&mut value, &rest, &added) {
+                    Some(length) => self.0.push(Step { length: Some(length), ..wrote(at, None, added) }),
+                    None => self.add(at, &added),
+                },
+                Operation::Replace(rest, written) => {
+                    let was = replace(&mut value, &rest, &written);
+                    if is_shared(&at) && was.as_ref().is_some_and(Value::is_null) {
+                        self.make_map(at, was, &written);
+                    } else {
+                        self.0.push(wrote(at, was, written));
+                    }
+                }
+                Operation::Remove(rest) => {
+                    let (was, position, length) = take_out(&mut value, &rest);
+                    self.0.push(Step { place: at, was, wrote: None, position, length });
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, place: Pointer, added: &Value<'a>) {
+        if is_shared(&place) {
+            self.make_map(place, None, added);
+        } else {
+            self.0.push(wrote(place, None, added.clone()));
+        }
+    }
+
+    /// A map of labels or annotations that was not there: the map first, then what is in it, key by key.
+    fn make_map(&mut self, place: Pointer, was: Option<Value<'a>>, made: &Value<'a>) {
+        let Value::Object(members) = made else {
+            return self.0.push(wrote(place, was, made.clone()));
+        };
+        let keys = members.iter().map(|(key, value)| wrote(place.join(key), None, value.clone()));
+        let keys: Vec<Step<'a>> = keys.collect();
+        self.0.push(wrote(place, was, Value::empty_object()));
+        self.0.extend(keys);
+    }
+}
+
+fn is_shared(place: &Pointer) -> bool {
+    SHARED.iter().any(|shared| place.tokens() == shared.as_slice())
+}
+
+fn wrote<'a>(place: Pointer, was: Option<Value<'a>>, wrote: Value<'a>) -> Step<'a> {
+    Step { place, was, wrote: Some(wrote), position: None, length: None }
+}
+
+/// The container that holds `place`, and the last token of it; `None` for the root.
+pub(super) fn container<'v, 'a, 'p>(
+    root: &'v mut Value<'a>,
+    place: &'p Pointer,
+) -> Option<(&'v mut Value<'a>, &'p str)> {
+    let (last, parents) = place.tokens().split_last()?;
+    let mut container = root;
+    for token in parents {
+        container = match container {
+            Value::Object(members) => members.get_mut(token)?,
+            Value::Array(_) => container.array_mut()?.get_mut(index(token)?)?,
+            _ => return None,
+        };
+    }
+    Some((container, last))
+}
+
+/// A list index in the one spelling that it has.
+pub(super) fn index(token: &str) -> Option<usize> {
+    let canonical = token == "0" || !token.starts_with(['0', '+']);
+    token.parse().ok().filter(|_| canonical)
+}
+
+/// Puts a new member or item at `place`. Gives the length of the list, if it is one.
+pub(super) fn put_in<'a>(root: &mut Value<'a>, place: &Pointer, added: &Value<'a>) -> Option<usize> {
+    let (container, last) = container(root, place)?;
+    if let Value::Array(items) = container {
+        let mut list = items.to_vec();
+        list.insert(index(last).unwrap_or(list.len()).min(list.len()), added.clone());
+        let length = list.len();
+        *container = Value::array(list);
+        return Some(length);
+    }
+    container.object_mut()?.insert(last.to_owned(), added.clone());
+    None
+}
+
+/// Puts another value at `place`, and gives what was there.
+pub(super) fn replace<'a>(root: &mut Value<'a>, place: &Pointer, written: &Value<'a>) -> Option<Value<'a>> {
+    if place.is_root() {
+        return Some(std::mem::replace(root, written.clone()));
+    }
+    let (container, last) = container(root, place)?;
+    let there = match container {
+        Value::Array(_) => container.array_mut()?.get_mut(index(last)?)?,
+        _ => container.object_mut()?.get_mut(last)?,
+    };
+    Some(std::mem::replace(there, written.clone()))
+}
+
+/// Takes the member or item at `place` away: what it was, which member it was, and the length of the list since.
+pub(super) fn take_out<'a>(
+    root: &mut Value<'a>,
+    place: &Pointer,
+) -> (Option<Value<'a>>, Option<usize>, Option<usize>) {
+    let Some((container, last)) = container(root, place) else {
+        return (None, None, None);
+    };
+    if let Value::Array(items) = container {
+        let mut list = items.to_vec();
+        let was = index(last).filter(|at| *at < list.len()).map(|at| list.remove(at));
+        let length = list.len();
+        *container = Value::array(list);
+        return (was, None, Some(length));
+    }
+    let Some(members) = container.object_mut() else {
+        return (None, None, None);
+    };
+    let position = members.iter().position(|(name, _)| name == last);
+    (members.remove(last), position, None)
+}

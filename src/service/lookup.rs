@@ -1,0 +1,47 @@
+//! Bindings and Works, as they are now.
+
+use super::Service;
+use crate::domain::{Binding, BindingName, Delivery, Failure, Workload};
+use crate::state::{BindingLookup, LookupError};
+
+impl Service {
+    /// The binding of `workload`, for a door that can do without.
+    pub(super) async fn binding_if_there(&self, workload: &Workload) -> Result<Option<Binding>, Failure> {
+        let Some(bindings) = &self.bindings else { return Ok(None) };
+        match bindings.find(workload, None).await {
+            Ok(BindingLookup::Found(binding)) => Ok(Some(binding)),
+            Ok(BindingLookup::Gone) | Err(LookupError::Lacking(_)) => Ok(None),
+            Err(error) => Err(Failure::unavailable(error.to_string())),
+        }
+    }
+
+    /// The binding of a workload in a Work that says that it belongs to `named`.
+    pub(super) async fn binding_of_work(
+        &self,
+        workload: &Workload,
+        named: &BindingName,
+    ) -> Result<BindingLookup, Failure> {
+        let Some(bindings) = &self.bindings else {
+            return Err(Failure::unavailable(format!(
+                "the {named} can't be read: this server knows no bindings; give it some with --state"
+            )));
+        };
+        bindings.find(workload, Some(named)).await.map_err(|error| Failure::unavailable(error.to_string()))
+    }
+
+    /// What all Works say about `workload`; about its own cluster `own` knows better.
+    pub(super) async fn deliveries(
+        &self,
+        workload: &Workload,
+        own: Option<&Delivery>,
+    ) -> Result<Vec<Delivery>, Failure> {
+        let Some(works) = &self.works else { return Ok(Vec::new()) };
+        let listed = works.delivering(workload).await;
+        let mut deliveries = listed.map_err(|error| Failure::unavailable(error.to_string()))?;
+        if let Some(own) = own {
+            deliveries.retain(|delivery| delivery.cluster != own.cluster);
+            deliveries.push(own.clone());
+        }
+        Ok(deliveries)
+    }
+}

@@ -1,0 +1,152 @@
+//! One revision with all that it rests on: ledger, Works, time.
+
+use crate::domain::{AllocationKey, Code, Delivery, Failure, Workload};
+use crate::engine::{
+    self, Claim, Deliveries, Draft, Entries, Facts, Handing, Policy, PolicySet, Request, Revision, Stop,
+};
+use crate::state::{LedgerError, Swap};
+
+use super::Service;
+
+/// How often a revision is made anew because somebody else wrote the ledger meanwhile.
+const MAX_ATTEMPTS: usize = 16;
+
+/// A revision of an object for one cluster.
+#[derive(Clone, Debug)]
+pub struct Revised<'a> {
+    /// The object after the rules.
+    pub object: Draft<'a>,
+    /// The rules that changed something, as `Kind/policy/rule`.
+    pub applied: Vec<String>,
+    /// The allocations that rules asked for and that the cluster hosts.
+    pub hosts: Vec<String>,
+    /// The allocations that leave a cluster.
+    pub handings: Vec<Handing>,
+    /// A digest of the policies that select the object.
+    pub hash: String,
+}
+
+/// What a door knows besides the request.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Situation {
+    /// Whether the binding keeps the object in a cluster that it leaves.
+    pub(super) preserves: bool,
+    /// What the Work that is to be replaced says; newer than what a list of Works says about that cluster.
+    pub(super) own: Option<Delivery>,
+    /// Nothing is to be written.
+    pub(super) dry_run: bool,
+}
+
+impl Service {
+    /// Revises, and makes the revision true in the ledger before it returns; unless it is a dry run.
+    pub(super) async fn settle<'a>(
+        &self,
+        request: Request<'_, 'a>,
+        policies: &[&Policy],
+        situation: Situation,
+    ) -> Result<Revised<'a>, Failure> {
+        let mut entries = self.entries(&request, policies).await?;
+        let mut deliveries: Option<Vec<Delivery>> = None;
+        for _ in 0..MAX_ATTEMPTS {
+            let revision = loop {
+                let facts = Facts {
+                    entries: &entries,
+                    allocations: &self.policies.allocations,
+                    deliveries: match (&self.works, &deliveries) {
+                        (None, _) => Deliveries::Unreadable,
+                        (Some(_), None) => Deliveries::Unread,
+                        (Some(_), Some(read)) => Deliveries::Read(read),
+                    },
+                    preserves: situation.preserves,
+                    now: (self.clock.0)(),
+                };
+                match engine::revise(request, policies, facts) {
+                    Ok(revision) => break revision,
+                    Err(Stop::Refused(failure)) => return Err(failure),
+                    Err(Stop::Unread) => {
+                        deliveries = Some(self.deliveries(request.workload, situation.own.as_ref()).await?);
+                    }
+                }
+            };
+            if situation.dry_run || self.commit(request.workload, &revision.claims, &mut entries).await? {
+                return Ok(Revised::of(revision, policies));
+            }
+            // Whoever was faster may have acted on Works that are newer than ours.
+            deliveries = None;
+        }
+        Err(Failure::new(
+            Code::Conflict,
+            format!("the ledger was written by somebody else {MAX_ATTEMPTS} times in a row; try again"),
+        ))
+    }
+
+    /// What the ledger holds for the allocations that the rules may ask for.
+    async fn entries(&self, request: &Request<'_, '_>, policies: &[&Policy]) -> Result<Entries, Failure> {
+        let mut entries = Entries::new();
+        for allocation in engine::allocations(policies, request.target) {
+            if !entries.contains_key(allocation) {
+                let key = AllocationKey::new(allocation, request.workload);
+                let entry = self.ledger.read(&key).await.map_err(|error| unusable(&error))?;
+                entries.insert(allocation.to_owned(), entry);
+            }
+        }
+        Ok(entries)
+    }
+
+    /// Makes the claims. If somebody else was faster, notes in `entries` what is there now and gives false.
+    async fn commit(
+        &self,
+        workload: &Workload,
+        claims: &[Claim],
+        entries: &mut Entries,
+    ) -> Result<bool, Failure> {
+        for claim in claims {
+            let key = AllocationKey::new(&claim.allocation, workload);
+            let swap = self.ledger.compare_and_swap(&key, claim.expected.as_ref(), &claim.cluster).await;
+            match swap.map_err(|error| unusable(&error))? {
+                Swap::Done => {
+                    tracing::info!(%key, cluster = %claim.cluster, was = claim.expected.as_ref().map(tracing::field::display), why = ?claim.why, "allocated");
+                    entries.insert(claim.allocation.clone(), Some(claim.cluster.clone()));
+                }
+                Swap::Lost(current) => {
+                    entries.insert(claim.allocation.clone(), current);
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl<'a> Revised<'a> {
+    fn of(revision: Revision<'_, 'a>, policies: &[&Policy]) -> Self {
+        let applied = revision.applied.iter().map(|(policy, rule)| format!("{}/{}", policy.owner, rule.name));
+        Self {
+            applied: applied.collect(),
+            hosts: revision.hosts,
+            handings: revision.handings,
+            hash: PolicySet::hash(policies),
+            object: revision.object,
+        }
+    }
+}
+
+fn unusable(error: &LedgerError) -> Failure {
+    tracing::error!(error = %Chain(error), "the ledger can't be used");
+    Failure::unavailable(format!("{}; the answer needs the ledger, see the log of reviser", Chain(error)))
+}
+
+/// An error and its sources in one line.
+struct Chain<'e>(&'e dyn std::error::Error);
+
+impl std::fmt::Display for Chain<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0)?;
+        let mut source = self.0.source();
+        while let Some(error) = source {
+            write!(f, ": {error}")?;
+            source = error.source();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,164 @@
+//! The record of a Work's revision: the annotation `reviser.io/revision`.
+//!
+//! Compact JSON, `{"version":1,"manifests":[...]}` with an [`Entry`] for each manifest that has been revised or that hosts an
+//! allocation:
+//!
+//! | member | what |
+//! |---|---|
+//! | `object` | whom it is about: `Rollout.deploy.example.com shop/checkout` |
+//! | `id` | what the manifest's marker says; a digest of `object` and `undo`. Missing where the manifest is unchanged |
+//! | `undo` | how the revision is taken back: `[{path, was, wrote, position, length}]` |
+//! | `rules` | which rules changed something |
+//! | `hash` | a digest of the policies that select the object |
+//! | `hosts` | the allocations that its cluster hosts |
+
+use crate::domain::{Hosts, Workload, digest};
+use crate::engine::Undo;
+use crate::json::{Number, Object, Value};
+
+/// The version of the form that this version of reviser writes, and the only one that it reads.
+const VERSION: i64 = 1;
+
+/// What is recorded of a Work's revision.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Record {
+    pub(super) entries: Vec<Entry>,
+}
+
+/// What is recorded of one manifest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Whom it is about.
+    object: String,
+    /// How the revision is taken back; nothing for a manifest that is as Karmada wrote it.
+    undo: Undo<'static>,
+    /// The rules that changed something.
+    rules: Vec<String>,
+    /// A digest of the policies that select the object.
+    hash: String,
+    /// The allocations that its cluster hosts.
+    hosts: Vec<String>,
+}
+
+/// Why an annotation is no record that can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RecordError {
+    /// Somebody has changed it.
+    #[error("is garbled")]
+    Garbled,
+    /// It has another form.
+    #[error("has a form that this version of reviser does not know")]
+    Version,
+}
+
+impl Record {
+    /// Reads the text of the annotation.
+    pub fn parse(text: &str) -> Result<Self, RecordError> {
+        let value = Value::parse(text.as_bytes()).map_err(|_| RecordError::Garbled)?.into_owned();
+        let record = value.as_object().ok_or(RecordError::Garbled)?;
+        match record.get("version").and_then(Value::as_number).and_then(Number::as_i64) {
+            Some(VERSION) => {}
+            Some(_) => return Err(RecordError::Version),
+            None => return Err(RecordError::Garbled),
+        }
+        let entries = record.get("manifests").and_then(Value::as_array).ok_or(RecordError::Garbled)?;
+        let entries: Option<Vec<Entry>> = entries.iter().map(Entry::from_value).collect();
+        Ok(Self { entries: entries.ok_or(RecordError::Garbled)? })
+    }
+
+    /// The text of the annotation.
+    pub fn to_text(&self) -> String {
+        let entries = self.entries.iter().map(Entry::to_value).collect();
+        object([("version", VERSION.into()), ("manifests", Value::array(entries))]).to_string()
+    }
+
+    /// The entry that a marker with this id means, for this workload.
+    pub(super) fn entry(&self, id: &str, workload: &Workload) -> Option<&Entry> {
+        let object = describe(workload);
+        self.entries.iter().find(|entry| entry.object == object && entry.id().is_some_and(|own| own == id))
+    }
+
+    /// What it says about the allocations that `workload` hosts, whose manifest has this marker. An entry that does not
+    /// belong to the manifest as it is says nothing: somebody has written it since.
+    pub(super) fn hosts(&self, workload: &Workload, marker: Option<&str>) -> Hosts {
+        let object = describe(workload);
+        match self.entries.iter().find(|entry| entry.object == object) {
+            Some(entry) if entry.id().as_deref() == marker => Hosts::Recorded(entry.hosts.clone()),
+            _ => Hosts::Unrecorded,
+        }
+    }
+}
+
+impl Entry {
+    /// An entry about `workload`.
+    pub fn new(
+        workload: &Workload,
+        undo: Undo<'static>,
+        rules: Vec<String>,
+        hash: String,
+        hosts: Vec<String>,
+    ) -> Self {
+        Self { object: describe(workload), undo, rules, hash, hosts }
+    }
+
+    /// What the manifest's marker says; `None` for one that is unchanged and has none.
+    pub fn id(&self) -> Option<String> {
+        let undo = (!self.undo.is_empty()).then(|| self.undo.to_value().to_string())?;
+        Some(digest([self.object.as_str(), &undo]))
+    }
+
+    /// How the revision is taken back.
+    pub(super) fn undo(&self) -> &Undo<'static> {
+        &self.undo
+    }
+
+    fn to_value(&self) -> Value<'static> {
+        let mut entry = object([("object", self.object.clone().into())]);
+        let Some(members) = entry.object_mut() else { return entry };
+        if let Some(id) = self.id() {
+            members.insert("id", id.into());
+            members.insert("undo", self.undo.to_value());
+        }
+        members.insert("rules", strings(&self.rules));
+        members.insert("hash", self.hash.clone().into());
+        members.insert("hosts", strings(&self.hosts));
+        entry
+    }
+
+    fn from_value(value: &Value<'static>) -> Option<Self> {
+        let members = value.as_object()?;
+        let undo = match members.get("undo") {
+            Some(undo) => Undo::from_value(undo).ok()?,
+            None => Undo::default(),
+        };
+        let entry = Self {
+            object: members.get("object")?.as_str()?.to_owned(),
+            undo,
+            rules: list(members, "rules")?,
+            hash: members.get("hash")?.as_str()?.to_owned(),
+            hosts: list(members, "hosts")?,
+        };
+        // The id says whether the undo is the one that was written.
+        (entry.id().as_deref() == members.get("id").and_then(Value::as_str)).then_some(entry)
+    }
+}
+
+/// `Rollout.deploy.example.com shop/checkout`; kinds of the core group have no group, cluster-scoped objects no namespace.
+fn describe(workload: &Workload) -> String {
+    let Workload { gvk, namespace, name } = workload;
+    let dot = if gvk.group.is_empty() { "" } else { "." };
+    let slash = if namespace.is_empty() { "" } else { "/" };
+    format!("{}{dot}{} {namespace}{slash}{name}", gvk.kind, gvk.group)
+}
+
+fn object<const N: usize>(members: [(&'static str, Value<'static>); N]) -> Value<'static> {
+    Value::Object(members.into_iter().collect())
+}
+
+fn strings(texts: &[String]) -> Value<'static> {
+    Value::array(texts.iter().map(|text| text.clone().into()).collect())
+}
+
+fn list(members: &Object<'static>, name: &str) -> Option<Vec<String>> {
+    members.get(name)?.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
+}
