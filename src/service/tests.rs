@@ -5,9 +5,10 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 
 use super::*;
-use crate::domain::{ClusterName, GroupVersionKind, Schedule, TargetCluster};
+use crate::domain::{AllocationKey, ClusterName, GroupVersionKind, Schedule, TargetCluster};
 use crate::json::{Raw, Text, Value};
 use crate::policy;
+use crate::state::{LedgerError, Swap};
 use crate::state::memory::MemoryLedger;
 
 /// Tests are short: nothing is given back.

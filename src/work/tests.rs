@@ -1,0 +1,275 @@
+//! Works read, revised, stored and taken back, with what Karmada's webhook does to them in between.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::domain::{ClusterName, GroupVersionKind, Hosts, Workload};
+use crate::engine::Draft;
+use crate::json::{Pointer, Text, Value};
+use crate::patch::Operation;
+
+fn value(text: &str) -> Value<'static> {
+    Value::parse(text.as_bytes()).unwrap().into_owned()
+}
+
+fn workload() -> Workload {
+    Workload { gvk: GroupVersionKind::of("a/v1", "Train"), namespace: "ns".into(), name: "n".into() }
+}
+
+/// A Work with these annotations and one manifest.
+fn work(annotations: &str, manifest: &str) -> String {
+    format!(
+        r#"{{"apiVersion":"work.karmada.io/v1alpha1","kind":"Work","metadata":{{"name":"w","namespace":"karmada-es-x","annotations":{annotations}}},"spec":{{"workload":{{"manifests":[{manifest}]}}}}}}"#
+    )
+}
+
+const BOUND: &str = r#"{"resourcebinding.karmada.io/name":"b","resourcebinding.karmada.io/namespace":"ns"}"#;
+const MANIFEST: &str = r#"{"apiVersion":"a/v1","kind":"Train","metadata":{"annotations":{"own":"1"},"name":"n","namespace":"ns"},"spec":{"a":1.0,"b":[],"c":null}}"#;
+
+/// What an API server makes of a patch.
+fn applied(object: &str, patch: &crate::patch::Patch<'_>) -> String {
+    let mut object: serde_json::Value = serde_json::from_str(object).unwrap();
+    let patch: json_patch::Patch = serde_json::from_str(&patch.to_text()).unwrap();
+    json_patch::patch(&mut object, &patch).unwrap();
+    object.to_string()
+}
+
+/// Rewrites the one manifest of a Work, if there is a change to make, as the service does it.
+fn rewrite(text: &str, old: Option<&str>, hosts: &[&str], change: &[(&str, Option<&str>)]) -> Result<String, String> {
+    let parsed = Text::parse(text.as_bytes()).unwrap();
+    let old = old.map(|old| Text::parse(old.as_bytes()).unwrap());
+    let old = old.as_ref().map(|old| Work::read(old.root()).unwrap());
+    let work = Work::read(parsed.root()).unwrap();
+    let manifest = &work.manifests[0];
+    let restored = work.restore(manifest, old.as_ref()).map_err(|error| error.failure(0, manifest).message())?;
+    let mut rewrite = Rewrite::new(&work);
+    let entry = |draft: &Draft<'_>| {
+        let undo = draft.undo().into_owned();
+        let hosts: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();
+        (!undo.is_empty() || !hosts.is_empty())
+            .then(|| Entry::new(&workload(), undo, vec!["r".into()], "h".into(), hosts))
+    };
+    let change_in = |draft: &mut Draft<'_>| {
+        for (place, value) in change {
+            let value = value.map_or(Value::Null, self::value);
+            draft.set(&Pointer::parse(place).unwrap(), value).unwrap();
+        }
+    };
+    match restored {
+        Restored::Untouched => {
+            let mut draft = Draft::new(manifest.raw).unwrap();
+            change_in(&mut draft);
+            rewrite.revised(0, draft, entry).unwrap();
+        }
+        Restored::Undone(object) => {
+            let text = object.to_string();
+            let text = Text::parse(text.as_bytes()).unwrap();
+            let mut draft = Draft::new(text.root()).unwrap();
+            change_in(&mut draft);
+            rewrite.revised_again(0, draft, entry).unwrap();
+        }
+    }
+    let patch = rewrite.patch().map_err(|failure| failure.message())?;
+    Ok(applied(text, &patch))
+}
+
+const CHANGE: &[(&str, Option<&str>)] = &[("/spec/a", Some("2")), ("/spec/d/e", None)];
+
+#[test]
+fn a_revision_is_marked_recorded_and_taken_back() {
+    let written = work(BOUND, MANIFEST);
+    let revised = rewrite(&written, None, &["fort"], CHANGE).unwrap();
+    let text = Text::parse(revised.as_bytes()).unwrap();
+    let read = Work::read(text.root()).unwrap();
+    assert!(read.is_recorded() && read.manifests[0].is_marked());
+    let delivery = read.delivery(&ClusterName::new("x").unwrap(), &workload()).unwrap();
+    assert_eq!(delivery.hosts, Hosts::Recorded(vec!["fort".to_owned()]));
+    // Revised again it is the same, whoever sends it.
+    assert_eq!(rewrite(&revised, None, &["fort"], CHANGE).unwrap(), revised);
+    assert_eq!(rewrite(&revised, Some(&revised), &["fort"], CHANGE).unwrap(), revised);
+    // With nothing to change any more both annotations go.
+    assert_eq!(value(&rewrite(&revised, None, &[], &[]).unwrap()), value(&written));
+    // Other rules start from what Karmada wrote.
+    let other = &[("/spec/b", Some("[1]"))];
+    assert_eq!(rewrite(&revised, None, &[], other).unwrap(), rewrite(&written, None, &[], other).unwrap());
+    // Karmada writes the manifest afresh and keeps the Work's annotations.
+    let mut afresh = value(&written);
+    let record = value(&revised).at(&Pointer::parse("/metadata/annotations").unwrap()).cloned().unwrap();
+    let metadata = afresh.object_mut().unwrap().get_mut("metadata").unwrap().object_mut().unwrap();
+    metadata.insert("annotations", record);
+    assert_eq!(value(&rewrite(&afresh.to_string(), Some(&revised), &["fort"], CHANGE).unwrap()), value(&revised));
+}
+
+#[test]
+fn what_hosts_an_allocation_is_recorded_even_if_nothing_changes() {
+    let written = work(BOUND, MANIFEST);
+    let revised = rewrite(&written, None, &["fort"], &[]).unwrap();
+    let text = Text::parse(revised.as_bytes()).unwrap();
+    let read = Work::read(text.root()).unwrap();
+    assert!(read.is_recorded() && !read.manifests[0].is_marked());
+    let cluster = ClusterName::new("x").unwrap();
+    assert!(read.delivery(&cluster, &workload()).unwrap().says_it_hosts("fort"));
+    assert_eq!(rewrite(&revised, None, &["fort"], &[]).unwrap(), revised);
+    assert_eq!(value(&rewrite(&revised, None, &[], &[]).unwrap()), value(&written));
+    let other = Workload { name: "m".into(), ..workload() };
+    assert_eq!(read.delivery(&cluster, &other), None);
+}
+
+/// A record says something about a manifest only while that is the one that it was written for.
+#[test]
+fn a_record_of_another_manifest_says_nothing() {
+    let revised = rewrite(&work(BOUND, MANIFEST), None, &[], CHANGE).unwrap();
+    let annotations = value(&revised).at(&Pointer::parse("/metadata/annotations").unwrap()).unwrap().to_string();
+    for (annotations, manifest) in [(BOUND, MANIFEST), (&annotations, MANIFEST)] {
+        let text = work(annotations, manifest);
+        let text = Text::parse(text.as_bytes()).unwrap();
+        let delivery =
+            Work::read(text.root()).unwrap().delivery(&ClusterName::new("x").unwrap(), &workload()).unwrap();
+        assert_eq!(delivery.hosts, Hosts::Unrecorded);
+    }
+}
+
+#[test]
+fn a_marker_without_a_fitting_record_is_refused_with_what_to_do() {
+    let written = work(BOUND, MANIFEST);
+    let revised = rewrite(&written, None, &[], CHANGE).unwrap();
+    let refused = |text: &str, old: Option<&str>| rewrite(text, old, &[], CHANGE).unwrap_err();
+    let manifest = value(&revised).at(&Pointer::parse("/spec/workload/manifests/0").unwrap()).unwrap().to_string();
+    // The record is missing: the stored one helps, if it fits.
+    let bare = work(BOUND, &manifest);
+    assert_eq!(value(&rewrite(&bare, Some(&revised), &[], CHANGE).unwrap()), value(&revised));
+    let expected = "Train/n: /spec/workload/manifests/0: it is marked as revised (reviser.io/revised), but the annotation reviser.io/revision \
+                    of the Work has no record of it; let Karmada write the Work afresh";
+    assert!(refused(&bare, None).starts_with(expected), "{}", refused(&bare, None));
+    assert!(refused(&bare, Some(&written)).starts_with(expected));
+    for (from, to, problem) in [
+        (r#"\"version\":1"#, r#"\"version\":2"#, "has a form that this version of reviser does not know"),
+        (r#"\"wrote\":2"#, r#"\"wrote\":3"#, "is garbled"),
+        (r#"{\"version"#, r#"\"version"#, "is garbled"),
+        (r#""a":2"#, r#""a":3"#, "somebody has changed what the revision wrote: /spec/a: is not what was written there"),
+    ] {
+        let broken = revised.replace(from, to);
+        assert_ne!(broken, revised, "{from}");
+        assert!(refused(&broken, None).contains(problem), "{}", refused(&broken, None));
+    }
+    let renamed = revised.replace(r#""name":"n","#, r#""name":"m","#);
+    assert_ne!(renamed, revised);
+    assert!(refused(&renamed, None).contains("has no record of it"));
+    let number = revised.replacen(r#""reviser.io/revised":""#, r#""reviser.io/revised":1,"x":""#, 1);
+    assert!(refused(&number, None).contains("is garbled"), "{}", refused(&number, None));
+}
+
+#[test]
+fn a_record_that_does_not_fit_is_refused() {
+    let long = "x".repeat(200 << 10);
+    let manifest = MANIFEST.replace(r#""a":1.0"#, &format!(r#""a":"{long}""#));
+    let short = rewrite(&work(BOUND, &manifest), None, &[], CHANGE).unwrap();
+    assert_eq!(value(&rewrite(&short, None, &[], &[]).unwrap()), value(&work(BOUND, &manifest)));
+    let crowded = BOUND.replace("{", &format!(r#"{{"other":"{}","#, "y".repeat(60 << 10)));
+    let refusal = rewrite(&work(&crowded, &manifest), None, &[], CHANGE).unwrap_err();
+    assert!(
+        refusal.starts_with("/metadata/annotations/reviser.io~1revision: to be able to take the revision back would need "),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn what_is_no_work_has_nothing_in_it() {
+    for text in [
+        "{}",
+        r#"{"metadata":1,"spec":[]}"#,
+        r#"{"spec":{"workload":{"manifests":{}}}}"#,
+        r#"{"spec":{"workload":{"manifests":[]}}}"#,
+        r#"{"metadata":{"annotations":null}}"#,
+    ] {
+        let text = Text::parse(text.as_bytes()).unwrap();
+        let work = Work::read(text.root()).unwrap();
+        assert!(work.manifests.is_empty() && work.binding().unwrap().is_none() && !work.is_being_deleted());
+    }
+    let text = work(r#"{"clusterresourcebinding.karmada.io/name":"c"}"#, r#"null,1,"x",[],{},{"kind":1},{"apiVersion":"v1","kind":"A"}"#);
+    let text = Text::parse(text.as_bytes()).unwrap();
+    let work = Work::read(text.root()).unwrap();
+    assert_eq!(work.binding().unwrap().unwrap().to_string(), "ClusterResourceBinding c");
+    assert_eq!(work.manifests.len(), 7);
+    assert!(work.manifests.iter().all(|manifest| manifest.workload.is_none() && !manifest.is_marked()));
+    for (namespace, cluster) in [("karmada-es-x", Some("x")), ("karmada-es-", None), ("default", None), ("", None)] {
+        assert_eq!(Work::cluster(namespace).as_ref().map(ClusterName::as_str), cluster);
+    }
+}
+
+/// What `mutating-config` and the API server do to a revised manifest (facts: managed lists, a permanent id, sorted members).
+fn mutated(work: &str) -> String {
+    let mut work: serde_json::Value = serde_json::from_str(work).unwrap();
+    let metadata = work.pointer_mut("/spec/workload/manifests/0/metadata").unwrap();
+    metadata["labels"]["work.karmada.io/permanent-id"] = "id".into();
+    let keys = |map: Option<&serde_json::Value>| {
+        let keys = map.and_then(serde_json::Value::as_object).map(|map| map.keys().cloned().collect::<Vec<_>>());
+        serde_json::Value::from(keys.unwrap_or_default().join(","))
+    };
+    metadata["annotations"]["resourcetemplate.karmada.io/managed-labels"] = keys(metadata.get("labels"));
+    metadata["annotations"]["resourcetemplate.karmada.io/managed-annotations"] = "".into();
+    let listed = keys(metadata.get("annotations"));
+    metadata["annotations"]["resourcetemplate.karmada.io/managed-annotations"] = listed;
+    work.to_string()
+}
+
+fn any_manifest() -> impl Strategy<Value = String> {
+    let maps = ["", r#""annotations":null,"#, r#""annotations":{},"#, r#""annotations":{"own":"1"},"labels":{"l":"1"},"#, r#""labels":null,"#];
+    let specs = ["{}", r#"{"a":1.0,"b":[],"c":null}"#, r#"{"b":{},"d":{"e":1e2,"f":[{"g":-0.0},{"g":null}]}}"#, "null"];
+    (proptest::sample::select(maps.to_vec()), proptest::sample::select(specs.to_vec())).prop_map(|(maps, spec)| {
+        format!(r#"{{"apiVersion":"a/v1","kind":"Train","metadata":{{{maps}"name":"n","namespace":"ns"}},"spec":{spec}}}"#)
+    })
+}
+
+type Change = Vec<(&'static str, Option<&'static str>)>;
+
+fn any_change() -> impl Strategy<Value = Change> {
+    let places = ["/spec/a", "/spec/b/x", "/spec/c", "/spec/d/f", "/spec/d/e", "/metadata/labels/zone", "/metadata/annotations/zone", "/new/deep/er"];
+    let values = [None, Some("{}"), Some("[]"), Some("[{\"g\":1},2]"), Some("1"), Some("1.50"), Some("\"text\"")];
+    let one = (proptest::sample::select(places.to_vec()), proptest::sample::select(values.to_vec()));
+    // Something that is not a map would be in the way of `/spec/b/x`.
+    let fits = |(place, _): &(&str, Option<&str>)| !place.starts_with("/spec/b");
+    proptest::collection::vec(one.prop_filter("no list in the way", fits), 0..5)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1024))]
+
+    /// f(f(x)) = f(x); a changed policy renders from the original; without one the manifest is as Karmada wrote it; with
+    /// Karmada's webhook and the API server in between, before and after.
+    #[test]
+    fn a_revision_can_always_be_made_again_changed_and_taken_back(
+        manifest in any_manifest(), first in any_change(), second in any_change(),
+    ) {
+        let written = mutated(&work(BOUND, &manifest));
+        let unchanged = |text: &str| mutated(&rewrite(text, None, &[], &[]).unwrap());
+        let revised = mutated(&rewrite(&written, None, &[], &first).unwrap());
+        prop_assert_eq!(&mutated(&rewrite(&revised, Some(&revised), &[], &first).unwrap()), &revised);
+        prop_assert_eq!(unchanged(&revised), unchanged(&written));
+        let anew = mutated(&rewrite(&revised, None, &[], &second).unwrap());
+        prop_assert_eq!(&anew, &mutated(&rewrite(&written, None, &[], &second).unwrap()));
+        prop_assert_eq!(unchanged(&anew), unchanged(&written));
+    }
+}
+
+#[test]
+fn a_place_that_is_there_is_replaced_and_the_record_comes_first() {
+    let text = work(BOUND, MANIFEST);
+    let text = Text::parse(text.as_bytes()).unwrap();
+    let work = Work::read(text.root()).unwrap();
+    let mut rewrite = Rewrite::new(&work);
+    let mut draft = Draft::new(work.manifests[0].raw).unwrap();
+    draft.set(&Pointer::parse("/spec/a").unwrap(), Value::Null).unwrap();
+    let entry = |draft: &Draft<'_>| Some(Entry::new(&workload(), draft.undo().into_owned(), vec![], "h".into(), vec![]));
+    rewrite.revised(0, draft, entry).unwrap();
+    let patch = rewrite.patch().unwrap();
+    let paths: Vec<String> = patch.0.iter().map(Operation::path).map(Pointer::to_string).collect();
+    assert_eq!(
+        paths,
+        [
+            "/metadata/annotations/reviser.io~1revision",
+            "/spec/workload/manifests/0/metadata/annotations/reviser.io~1revised",
+            "/spec/workload/manifests/0/spec/a",
+        ]
+    );
+}
