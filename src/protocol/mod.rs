@@ -3,5 +3,6 @@
 //! * [`interpreter`]: Karmada's `ResourceInterpreterContext`.
 //! * [`status`]: the `metav1.Status` in which everything else that goes wrong is told.
 
+mod envelope;
 pub mod interpreter;
 pub mod status;
