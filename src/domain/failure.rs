@@ -118,12 +118,12 @@ impl fmt::Display for Failure {
 impl std::error::Error for Failure {}
 
 /// `text`, with its middle left out if it is longer than `limit` bytes.
-fn shorten(text: String, limit: usize) -> String {
+pub fn shorten(text: String, limit: usize) -> String {
     const GAP: &str = " ... ";
     if text.len() <= limit {
         return text;
     }
-    let keep = limit - GAP.len();
+    let keep = limit.saturating_sub(GAP.len());
     let (head, tail) = (text.floor_char_boundary(keep / 2), text.ceil_char_boundary(text.len() - keep / 2));
     format!("{}{GAP}{}", &text[..head], &text[tail..])
 }

@@ -21,7 +21,7 @@ mod workload;
 
 pub use allocation::AllocationKey;
 pub use duration::parse_duration;
-pub use failure::{Code, Failure, MAX_MESSAGE_BYTES};
+pub use failure::{Code, Failure, MAX_MESSAGE_BYTES, shorten};
 pub use interpret::{Answer, Operation, Question, Target};
 pub use quantity::{Format, Quantity, QuantityError};
 pub use schedule::{Schedule, ScheduleError, TargetCluster};
