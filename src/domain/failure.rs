@@ -117,13 +117,13 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// `text`, with its middle left out if it is longer than `limit` bytes.
-fn shorten(text: String, limit: usize) -> String {
+/// `text`, with its middle left out if it is longer than `limit` bytes; what stands for the middle is always kept.
+pub fn shorten(text: String, limit: usize) -> String {
     const GAP: &str = " ... ";
     if text.len() <= limit {
         return text;
     }
-    let keep = limit - GAP.len();
+    let keep = limit.saturating_sub(GAP.len());
     let (head, tail) = (text.floor_char_boundary(keep / 2), text.ceil_char_boundary(text.len() - keep / 2));
     format!("{}{GAP}{}", &text[..head], &text[tail..])
 }
@@ -140,5 +140,13 @@ mod tests {
         assert!(message.len() <= MAX_MESSAGE_BYTES);
         assert_eq!(failure.clone().context("Deployment/y").message(), message);
         assert!(message.starts_with("Rollout/x: problem é") && message.ends_with("é advice"), "{message}");
+    }
+
+    #[test]
+    fn what_is_shortened_keeps_to_its_limit_and_what_fits_stays() {
+        let text = "0123456789".repeat(2);
+        assert_eq!(shorten(text.clone(), 20), text);
+        assert_eq!(shorten(text.clone(), 13), "0123 ... 6789");
+        assert_eq!(shorten(text, 0), " ... ");
     }
 }

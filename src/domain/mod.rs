@@ -27,7 +27,7 @@ pub use allocation::AllocationKey;
 pub use binding::{Binding, BindingName, Delivery, Hosts};
 pub use digest::digest;
 pub use duration::parse_duration;
-pub use failure::{Code, Failure, MAX_MESSAGE_BYTES};
+pub use failure::{Code, Failure, MAX_MESSAGE_BYTES, shorten};
 pub use interpret::{Answer, Operation, Question, Target};
 pub use karmada::{
     BINDING_NAME_ANNOTATION, BINDING_NAMESPACE_ANNOTATION, CLUSTER_BINDING_NAME_ANNOTATION,

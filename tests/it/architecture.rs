@@ -14,7 +14,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("yaml", &["json"]),
     ("documents", &["yaml"]),
     ("state", &["domain"]),
-    ("protocol", &["domain", "json"]),
+    ("protocol", &["domain", "json", "patch"]),
     ("service", &["domain", "engine", "json", "state"]),
     ("certs", &[]),
     ("manifests", &["certs", "domain", "engine", "json", "protocol", "yaml"]),

@@ -5,18 +5,18 @@ use std::fmt::Display;
 
 use super::{ANSWERED, API_VERSION, KIND, label};
 use crate::domain::{
-    ClusterName, Code, Failure, GroupVersionKind, Operation, Question, Schedule, Target, TargetCluster,
-    Workload,
+    ClusterName, Failure, GroupVersionKind, Operation, Question, Schedule, Target, TargetCluster, Workload,
 };
-use crate::json::{Kind, MAX_DEPTH, Members, ParseError, Raw, Text};
+use crate::json::{Kind, Members, Raw, Text};
+use crate::protocol::envelope::{
+    self, Unreadable, about_object, check_names, clip, map, present, said, said_kind, string,
+};
 
 /// Replicas are 32 bits wide in Karmada's API.
 const MAX_REPLICAS: i64 = i32::MAX as i64;
 
-/// There is no uid to answer to: not JSON, no envelope, no uid.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Unreadable(String);
+/// The members of a request that are objects of users.
+const OBJECTS: &[&str] = &["object", "originalObject", "observedObject"];
 
 /// What is known of a request once its uid is.
 #[derive(Clone, Debug)]
@@ -53,79 +53,32 @@ pub struct Decoded<'a> {
 
 /// Checks a request body.
 pub fn parse(body: &[u8]) -> Result<Text<'_>, Unreadable> {
-    Text::parse(body).map_err(|error| unreadable(&error))
+    envelope::parse(body, KIND)
 }
 
 /// Reads a request.
 pub fn decode<'a>(body: &'a Text<'_>) -> Result<Decoded<'a>, Unreadable> {
-    let envelope = body.root().members().map_err(|error| unreadable(&error))?;
-    if envelope.count("request") > 1 {
-        return Err(Unreadable("the body has the member \"request\" twice".to_owned()));
-    }
-    let Some(request) = envelope.get("request").filter(|request| request.kind() == Kind::Object) else {
-        return Err(Unreadable(format!("the body is no {KIND}: it has no `request` that is a map")));
-    };
-    let request = request.members().map_err(|error| unreadable(&error))?;
-    let uid = match (request.count("uid"), request.get("uid").map(|uid| uid.as_str())) {
-        (1, Some(Ok(Some(uid)))) if !uid.is_empty() => uid,
-        _ => {
-            return Err(Unreadable(
-                "`request.uid` must be there once, a string that is not empty".to_owned(),
-            ));
-        }
-    };
-    let string = |name: &str| request.get(name).and_then(|raw| raw.as_str().ok()?).unwrap_or_default();
-    let kind =
-        request.get("kind").and_then(|kind| kind.get("kind").ok()?).and_then(|raw| raw.as_str().ok()?);
+    let envelope = envelope::open(body, KIND)?;
+    let (request, uid) = envelope::request(&envelope, KIND)?;
     let subject = Subject {
-        kind: kind.unwrap_or_default(),
-        namespace: string("namespace"),
-        name: string("name"),
-        cluster: string("clusterName"),
+        kind: said_kind(&request),
+        namespace: said(&request, "namespace"),
+        name: said(&request, "name"),
+        cluster: said(&request, "clusterName"),
     };
-    let head = Head { uid, operation: label(&string("operation")), subject };
-    let question = check_names(&body.root(), &request)
+    let head = Head { uid, operation: label(&said(&request, "operation")), subject };
+    let Subject { kind, name, cluster, .. } = &head.subject;
+    let question = check_names(&body.root(), &request, OBJECTS)
         .and_then(|()| check_envelope(&envelope))
         .and_then(|()| question(&request))
-        .map_err(|failure| about_object(failure, &head.subject));
+        .map_err(|failure| about_object(failure, kind, name, cluster));
     Ok(Decoded { head, question })
-}
-
-/// Refuses a name of the envelope that is there twice. Those of the objects in it are looked at where they are read.
-fn check_names(body: &Raw<'_>, request: &Members<'_>) -> Result<(), Failure> {
-    let Err(error) = body.check_names() else { return Ok(()) };
-    let in_object = |name: &str| request.get(name).is_some_and(|object| object.check_names().is_err());
-    if ["object", "originalObject", "observedObject"].iter().any(|name| in_object(name)) {
-        return Ok(());
-    }
-    Err(Failure::bad_request(format!("{error}; send it once")))
-}
-
-/// What is wrong with an object is told with its name, as far as the envelope says it.
-fn about_object(failure: Failure, subject: &Subject<'_>) -> Failure {
-    let Subject { kind, name, cluster, .. } = subject;
-    if failure.code() != Code::Unprocessable || kind.is_empty() || name.is_empty() {
-        return failure;
-    }
-    if cluster.is_empty() {
-        return failure.context(format_args!("{kind}/{name}"));
-    }
-    failure.context(format_args!("{kind}/{name} cluster {cluster:?}"))
-}
-
-fn unreadable(error: &ParseError) -> Unreadable {
-    Unreadable(format!("the body is no {KIND}: {error}"))
 }
 
 fn check_envelope(envelope: &Members<'_>) -> Result<(), Failure> {
     for (name, expected) in [("apiVersion", API_VERSION), ("kind", KIND)] {
-        let found = envelope.get(name);
-        if found.and_then(|raw| raw.as_str().ok()?).as_deref() != Some(expected) {
-            let found = found.map_or_else(|| "missing".to_owned(), |raw| clip(raw.text()));
-            return Err(Failure::bad_request(format!(
-                "{name}: must be {expected:?}, is {found}; send a {KIND}"
-            )));
-        }
+        envelope::expect(envelope, name, expected)
+            .map_err(|problem| Failure::bad_request(format!("{problem}; send a {KIND}")))?;
     }
     Ok(())
 }
@@ -249,39 +202,6 @@ fn kind(request: &Members<'_>) -> Result<GroupVersionKind, Failure> {
     Ok(gvk)
 }
 
-/// A member that is there and not null.
-fn present<'a>(members: &Members<'a>, name: &str) -> Option<Raw<'a>> {
-    members.get(name).filter(|raw| !raw.is_null())
-}
-
-fn string<'a>(request: &Members<'a>, name: &str) -> Result<Cow<'a, str>, Failure> {
-    let refused = |problem: String| Failure::bad_request(format!("request.{name}: {problem}"));
-    let Some(raw) = present(request, name) else {
-        return Err(refused("is missing; send it".to_owned()));
-    };
-    match raw.as_str() {
-        Ok(Some(text)) => Ok(text),
-        Ok(None) => Err(refused(format!("must be a string, is {}", raw.kind()))),
-        Err(error) => Err(refused(error.to_string())),
-    }
-}
-
-fn map<'a>(raw: Raw<'a>, name: &str) -> Result<Raw<'a>, Failure> {
-    if raw.kind() != Kind::Object {
-        return Err(Failure::unprocessable(format!(
-            "request.{name}: must be a map, is {}; send one object",
-            raw.kind()
-        )));
-    }
-    raw.check_names()
-        .map_err(|error| Failure::unprocessable(format!("request.{name}: {error}; mend the object")))?;
-    if raw.depth() > MAX_DEPTH {
-        let error = ParseError::TooDeep { depth: raw.depth() };
-        return Err(Failure::unprocessable(format!("request.{name}: {error}; send a flatter object")));
-    }
-    Ok(raw)
-}
-
 /// The member `replicas`; missing or null is `None`.
 fn replicas(members: &Members<'_>, place: &str) -> Result<Option<i64>, Failure> {
     let Some(raw) = present(members, "replicas") else {
@@ -296,14 +216,4 @@ fn replicas(members: &Members<'_>, place: &str) -> Result<Option<i64>, Failure> 
             if raw.kind() == Kind::Number { clip(raw.text()) } else { raw.kind().to_string() }
         ))),
     }
-}
-
-/// The beginning of a text that a caller sent, for a message.
-fn clip(text: &str) -> String {
-    const LENGTH: usize = 60;
-    let mut clipped: String = text.chars().take(LENGTH).collect();
-    if clipped.len() < text.len() {
-        clipped.push_str("...");
-    }
-    clipped
 }

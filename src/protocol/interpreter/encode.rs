@@ -1,22 +1,14 @@
 //! An answer to bytes.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-
 use super::{API_VERSION, Head, KIND};
 use crate::domain::{Answer, Failure};
 use crate::json::write_string;
+use crate::protocol::envelope::{begin_reply, write_patch};
 
 /// The body of a reply. Failures travel in it too: this protocol's callers show their message only if the HTTP
 /// status is 200.
 pub fn encode(head: &Head<'_>, answer: &Result<Answer<'_>, Failure>) -> String {
-    let mut out = String::with_capacity(512);
-    out.push_str(r#"{"apiVersion":""#);
-    out.push_str(API_VERSION);
-    out.push_str(r#"","kind":""#);
-    out.push_str(KIND);
-    out.push_str(r#"","response":{"uid":"#);
-    write_string(&head.uid, &mut out);
+    let mut out = begin_reply(API_VERSION, KIND, &head.uid);
     match answer {
         Ok(Answer::Replicas { replicas, requirements }) => {
             out.push_str(r#","successful":true,"replicas":"#);
@@ -28,9 +20,8 @@ pub fn encode(head: &Head<'_>, answer: &Result<Answer<'_>, Failure>) -> String {
         }
         Ok(Answer::Revision(patch)) => {
             // An unchanged object is answered with the empty list: older Karmada panics without a patch.
-            out.push_str(r#","successful":true,"patchType":"JSONPatch","patch":""#);
-            STANDARD.encode_string(patch.to_text(), &mut out);
-            out.push('"');
+            out.push_str(r#","successful":true"#);
+            write_patch(patch, &mut out);
         }
         Err(failure) => {
             out.push_str(r#","successful":false,"status":{"code":"#);

@@ -14,8 +14,10 @@ mod encode;
 #[cfg(test)]
 mod tests;
 
-pub use decode::{Decoded, Head, Subject, Unreadable, decode, parse};
+pub use decode::{Decoded, Head, Subject, decode, parse};
 pub use encode::encode;
+
+pub use super::envelope::Unreadable;
 
 /// `apiVersion` of the envelope.
 pub const API_VERSION: &str = "config.karmada.io/v1alpha1";
