@@ -10,7 +10,7 @@ use prometheus_client::registry::Registry;
 
 use super::policies::Loaded;
 use crate::certs::{self, CertsError, Pair, Pem, SubjectNames};
-use crate::doors::Interpreter;
+use crate::doors::{HandoverMetrics, Interpreter, Works};
 use crate::server::{self, CertificateSource, Doors, Lifecycle, Metrics, Options, Parts, Server, TlsOptions};
 use crate::service::Service;
 use crate::state::Ledger;
@@ -98,7 +98,9 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
     let lifecycle = Lifecycle::default();
     let signals = lifecycle.follow_signals().map_err(ServeError::Signals)?;
     let parts = Parts {
-        doors: Doors::default().with(Interpreter::PATH, Interpreter::NAME, Interpreter::new(service)),
+        doors: Doors::default()
+            .with(Interpreter::PATH, Interpreter::NAME, Interpreter::new(Arc::clone(&service)))
+            .with(Works::PATH, Works::NAME, Works::new(service, HandoverMetrics::register(&mut registry))),
         checks: Vec::new(),
         metrics,
         registry: Arc::new(registry),

@@ -5,8 +5,9 @@ use std::time::Instant;
 
 use http::StatusCode;
 
-use crate::domain::Failure;
-use crate::protocol::interpreter::{self, Head, Unreadable};
+use super::log::Line;
+use super::unreadable;
+use crate::protocol::interpreter;
 use crate::server::{Call, Door, DoorReply};
 use crate::service::{Outcome, Service};
 
@@ -46,7 +47,20 @@ impl Door for Interpreter {
             Err(failure) => Outcome { answer: Err(failure.clone()), applied: Vec::new() },
         };
         let body = interpreter::encode(&head, &outcome.answer);
-        log(&head, &outcome.applied, outcome.answer.as_ref().err(), started);
+        Line {
+            uid: &head.uid,
+            operation: head.operation.unwrap_or(DoorReply::UNKNOWN_OPERATION),
+            kind: &head.subject.kind,
+            namespace: &head.subject.namespace,
+            name: &head.subject.name,
+            cluster: &head.subject.cluster,
+            applied: &outcome.applied,
+            dry_run: None,
+            warnings: &[],
+            failure: outcome.answer.as_ref().err(),
+            started,
+        }
+        .write();
         DoorReply {
             status: StatusCode::OK,
             body: body.into(),
@@ -54,47 +68,4 @@ impl Door for Interpreter {
             outcome: outcome.answer.as_ref().map_or_else(|failure| failure.code().reason(), |_| "ok"),
         }
     }
-}
-
-/// The answer where there is no uid to answer to.
-fn unreadable(error: &Unreadable, call: &Call) -> DoorReply {
-    let message = error.to_string();
-    tracing::warn!(error = message, bytes = call.body.len(), "refused a request without a uid");
-    DoorReply::refusal(StatusCode::BAD_REQUEST, "BadRequest", &message)
-}
-
-/// The one line of a request. Never holds anything of a body but names and, in a failure, the value that is wrong.
-fn log(head: &Head<'_>, applied: &[String], failure: Option<&Failure>, started: Instant) {
-    let operation = head.operation.unwrap_or(DoorReply::UNKNOWN_OPERATION);
-    let duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-    let subject = &head.subject;
-    let (uid, kind, namespace) = (clip(&head.uid), clip(&subject.kind), clip(&subject.namespace));
-    let (name, cluster) = (clip(&subject.name), clip(&subject.cluster));
-    macro_rules! line {
-        ($level:ident, $outcome:expr, $($error:tt)*) => {
-            tracing::$level!(
-                uid,
-                operation,
-                kind,
-                namespace,
-                name,
-                cluster,
-                rules = applied.join(","),
-                outcome = $outcome,
-                duration_us,
-                $($error)*
-                "answered"
-            )
-        };
-    }
-    match failure {
-        None => line!(info, "ok",),
-        Some(failure) => line!(warn, failure.code().reason(), error = failure.message(),),
-    }
-}
-
-/// The beginning of a text that a caller chose, for the log.
-fn clip(text: &str) -> &str {
-    const LONGEST: usize = 256;
-    &text[..text.floor_char_boundary(LONGEST)]
 }

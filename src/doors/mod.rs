@@ -4,5 +4,21 @@
 //! service's, and what HTTP has to do with it the server's.
 
 mod interpreter;
+mod log;
+mod metrics;
+mod works;
 
 pub use interpreter::Interpreter;
+pub use metrics::HandoverMetrics;
+pub use works::Works;
+
+use http::StatusCode;
+
+use crate::server::{Call, DoorReply};
+
+/// The answer where there is no uid to answer to.
+fn unreadable(error: &dyn std::fmt::Display, call: &Call) -> DoorReply {
+    let message = error.to_string();
+    tracing::warn!(error = message, bytes = call.body.len(), "refused a request without a uid");
+    DoorReply::refusal(StatusCode::BAD_REQUEST, "BadRequest", &message)
+}

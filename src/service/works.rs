@@ -40,7 +40,8 @@ pub struct WorkOutcome<'a> {
 }
 
 impl WorkOutcome<'_> {
-    fn untouched() -> Self {
+    /// A Work that is left as it is.
+    pub fn untouched() -> Self {
         Self {
             patch: Ok(Patch::default()),
             warnings: Vec::new(),
@@ -50,8 +51,14 @@ impl WorkOutcome<'_> {
         }
     }
 
-    fn refused(failure: Failure) -> Self {
+    /// A Work that can't be stored, or not be reviewed.
+    pub fn refused(failure: Failure) -> Self {
         Self { patch: Err(failure), ..Self::untouched() }
+    }
+
+    /// Something that is left as it is, although it should not have come here.
+    pub fn ignored(warning: String) -> Self {
+        Self { warnings: vec![warning], ..Self::untouched() }
     }
 }
 

@@ -1,0 +1,37 @@
+//! What the doors count.
+
+use prometheus_client::{metrics::counter::Counter, registry::Registry};
+
+use crate::engine::Handing;
+
+/// Counts answers about allocations that leave a cluster. All copies count into the same.
+#[derive(Clone, Debug, Default)]
+pub struct HandoverMetrics {
+    waiting: Counter,
+    kept_behind: Counter,
+}
+
+impl HandoverMetrics {
+    /// New counters, registered in `registry`.
+    pub fn register(registry: &mut Registry) -> Self {
+        let metrics = Self::default();
+        registry.register(
+            "reviser_handover_waiting",
+            "Answers that told no cluster to host an allocation, because the Work of its old one is still there",
+            metrics.waiting.clone(),
+        );
+        registry.register(
+            "reviser_handover_kept_behind",
+            "Answers about an allocation that leaves a cluster which keeps the object (preserveResourcesOnDeletion)",
+            metrics.kept_behind.clone(),
+        );
+        metrics
+    }
+
+    pub(super) fn count(&self, handings: &[Handing]) {
+        for handing in handings {
+            self.waiting.inc_by(handing.waits.into());
+            self.kept_behind.inc_by(handing.kept_behind.into());
+        }
+    }
+}
