@@ -194,6 +194,8 @@ pub(super) struct CertsArgs {
 pub(super) enum ManifestsFor {
     /// Karmada's resource interpreter; the configuration is for Karmada's API server
     KarmadaInterpreter,
+    /// Admission of Works, by which Karmada delivers; the configuration is for Karmada's API server too
+    KarmadaWorks,
 }
 
 #[derive(Debug, Args)]

@@ -10,13 +10,16 @@ use crate::certs::{self, CertsError, Pem};
 use crate::domain::GroupVersionKind;
 use crate::doors::Interpreter;
 use crate::engine::{Interpretation, PolicySet};
-use crate::manifests::{self, CaBundle, HookUrl, InterpreterHook};
+use crate::manifests::{self, CaBundle, HookUrl, InterpreterHook, WorksHook};
 use crate::protocol::interpreter::STOCK_KARMADA;
 
 pub(super) fn run(arguments: &ManifestsArgs) -> Result<(), CliError> {
-    let ManifestsFor::KarmadaInterpreter = arguments.caller;
-    let url = HookUrl::new(&arguments.url, Interpreter::PATH)
-        .map_err(|error| CliError::Usage(format!("--url: {error}")))?;
+    let path = match arguments.caller {
+        ManifestsFor::KarmadaInterpreter => Interpreter::PATH,
+        ManifestsFor::KarmadaWorks => WorksHook::PATH,
+    };
+    let url =
+        HookUrl::new(&arguments.url, path).map_err(|error| CliError::Usage(format!("--url: {error}")))?;
     let loaded = app::load(&arguments.policies.policies).map_err(|findings| {
         CliError::Refused(format!("the policies are refused:\n{}", findings.join("\n")))
     })?;
@@ -28,10 +31,23 @@ pub(super) fn run(arguments: &ManifestsArgs) -> Result<(), CliError> {
     if ca_bundle.is_none() {
         output::note("no --ca-file: no caBundle, so that Karmada trusts the authorities of its system");
     }
-    let kinds = manifests::kinds(&loaded.policies);
-    note_defaults(&kinds, &loaded.policies);
-    let hook = InterpreterHook { url, ca_bundle, kinds, operations: STOCK_KARMADA };
-    output::write(hook.yaml().as_bytes())
+    let yaml = match arguments.caller {
+        ManifestsFor::KarmadaInterpreter => {
+            let kinds = manifests::kinds(&loaded.policies);
+            note_defaults(&kinds, &loaded.policies);
+            InterpreterHook { url, ca_bundle, kinds, operations: STOCK_KARMADA }.yaml()
+        }
+        ManifestsFor::KarmadaWorks => {
+            let selected = manifests::selected(&loaded.policies);
+            if selected.is_empty() {
+                output::note(
+                    "no policy selects anything: only Works that are revised already are sent, to be undone",
+                );
+            }
+            WorksHook { url, ca_bundle, selected }.yaml()
+        }
+    };
+    output::write(yaml.as_bytes())
 }
 
 fn ca_bundle(arguments: &ManifestsArgs) -> Result<Option<CaBundle>, CertsError> {

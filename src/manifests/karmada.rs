@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::build::{client_config, list, map};
 use super::{CaBundle, HookUrl};
 use crate::domain::GroupVersionKind;
 use crate::engine::PolicySet;
@@ -44,14 +45,10 @@ impl InterpreterHook {
 
     /// The same as a value. It depends on the fields alone, and no order of theirs.
     pub fn configuration(&self) -> Value<'static> {
-        let mut client = map([("url", self.url.as_str().to_owned().into())]);
-        if let (Some(bundle), Some(client)) = (&self.ca_bundle, client.object_mut()) {
-            client.insert("caBundle", bundle.as_str().to_owned().into());
-        }
         let version = GroupVersionKind::of(API_VERSION, KIND).version;
         let webhook = map([
             ("name", WEBHOOK.into()),
-            ("clientConfig", client),
+            ("clientConfig", client_config(&self.url, self.ca_bundle.as_ref())),
             ("rules", Value::array(self.rules())),
             ("interpreterContextVersions", list([version])),
             ("timeoutSeconds", TIMEOUT_SECONDS.into()),
@@ -88,14 +85,6 @@ pub fn kinds(policies: &PolicySet) -> BTreeSet<GroupVersionKind> {
     let selected =
         policies.policies.iter().flat_map(|policy| &policy.selectors).map(|selector| &selector.gvk);
     selected.chain(policies.interpretations.keys()).cloned().collect()
-}
-
-fn map<const N: usize>(members: [(&'static str, Value<'static>); N]) -> Value<'static> {
-    Value::Object(members.into_iter().collect())
-}
-
-fn list<T: Into<String>>(items: impl IntoIterator<Item = T>) -> Value<'static> {
-    Value::array(items.into_iter().map(|item| item.into().into()).collect())
 }
 
 #[cfg(test)]

@@ -19,3 +19,4 @@ mod shutdown;
 mod spawned;
 mod support;
 mod tls;
+mod works_manifest;

@@ -1,8 +1,6 @@
-//! The configurations that are shipped, and those that `reviser manifests` prints.
+//! The configurations for Karmada's interpreter: those that are shipped, and those that `reviser manifests` prints.
 
 use std::collections::BTreeSet;
-use std::path::Path;
-use std::process::Command;
 
 use base64::Engine as _;
 use reviser::doors::Interpreter;
@@ -11,47 +9,18 @@ use serde_json::{Value, json};
 
 use crate::support::command::{Ran, reviser, reviser_with};
 use crate::support::karmada;
+use crate::support::kustomize::{assert_kubectl_renders_the_same, document, file, render};
 
 const STOCK: &str = "manifests/karmada";
 const REVISE_OBJECT: &str = "manifests/karmada/revise-object";
 const SHIPPED_FILE: &str = "manifests/karmada/base/resource-interpreter-webhook-configuration.yaml";
 
-fn document(yaml: &str) -> Value {
-    let documents = reviser::yaml::documents(yaml).unwrap();
-    let [document] = &documents[..] else { panic!("one document is wanted, not {}", documents.len()) };
-    serde_json::from_str(&document.value.to_string()).unwrap()
-}
-
-fn file(path: impl AsRef<Path>) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
-    document(&std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
-}
-
-/// What kustomize makes of a directory of ours: one resource, and patches of RFC 6902 for it.
-fn render(directory: &Path) -> Value {
-    let kustomization = file(directory.join("kustomization.yaml"));
-    let [resource] = &kustomization["resources"].as_array().unwrap()[..] else {
-        panic!("{}: one resource is wanted", directory.display())
-    };
-    let resource = directory.join(resource.as_str().unwrap());
-    let mut rendered = if resource.extension().is_some() { file(resource) } else { render(&resource) };
-    for patch in kustomization["patches"].as_array().into_iter().flatten() {
-        for (field, value) in [("kind", &rendered["kind"]), ("name", &rendered["metadata"]["name"])] {
-            assert_eq!(&patch["target"][field], value, "{}: whom the patch is for", directory.display());
-        }
-        let operations = document(patch["patch"].as_str().unwrap());
-        let operations: json_patch::Patch = serde_json::from_value(operations).unwrap();
-        json_patch::patch(&mut rendered, &operations).unwrap();
-    }
-    rendered
-}
-
 fn stock() -> Value {
-    render(Path::new(STOCK))
+    render(STOCK)
 }
 
 fn revise_object() -> Value {
-    render(Path::new(REVISE_OBJECT))
+    render(REVISE_OBJECT)
 }
 
 /// `reviser manifests` for Karmada's interpreter.
@@ -197,19 +166,9 @@ fn the_checks_find_what_karmada_finds() {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "who reads the log of the tests has to see what was left out")]
 fn kubectl_renders_the_same() {
     for directory in [STOCK, REVISE_OBJECT] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
-        match Command::new("kubectl").arg("kustomize").arg(&path).output() {
-            Ok(output) => {
-                let stderr = String::from_utf8_lossy(&output.stderr);
-                assert!(output.status.success(), "{directory}: {stderr}");
-                let rendered = document(str::from_utf8(&output.stdout).unwrap());
-                assert_eq!(rendered, render(Path::new(directory)), "{directory}");
-            }
-            Err(error) => eprintln!("left out: kubectl kustomize {directory}: kubectl: {error}"),
-        }
+        assert_kubectl_renders_the_same(directory);
     }
 }
 
@@ -312,9 +271,10 @@ fn what_is_wrong_decides_the_exit_code() {
         assert!(ran.stderr.contains(message), "{arguments:?}: {}", ran.stderr);
         assert_eq!(ran.stdout, "", "{arguments:?}");
     }
-    let other = reviser(&["manifests", "--for", "karmada-works", "--url", url]);
+    let other = reviser(&["manifests", "--for", "karmada", "--url", url]);
     assert_eq!(other.code, Some(2));
-    assert!(other.stderr.contains("[possible values: karmada-interpreter]"), "{}", other.stderr);
+    let values = "[possible values: karmada-interpreter, karmada-works]";
+    assert!(other.stderr.contains(values), "{}", other.stderr);
 }
 
 #[test]

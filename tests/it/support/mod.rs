@@ -4,6 +4,7 @@ pub(crate) mod client;
 pub(crate) mod command;
 pub(crate) mod door;
 pub(crate) mod karmada;
+pub(crate) mod kustomize;
 pub(crate) mod server;
 
 use std::time::{Duration, Instant};

@@ -1,0 +1,100 @@
+//! What policies select, as far as a caller can tell.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::domain::GroupVersionKind;
+use crate::engine::{Owner, PolicySet};
+
+/// The namespaces that objects of a kind may be selected in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Namespaces {
+    /// Any, or none.
+    All,
+    /// Only these.
+    These(BTreeSet<String>),
+}
+
+/// The kinds that a policy may select, each with the namespaces that it may select them in.
+///
+/// It goes no further than that: labels may be changed on the way, and names would make a configuration that has to be
+/// applied again for each workload.
+pub fn selected(policies: &PolicySet) -> BTreeMap<GroupVersionKind, Namespaces> {
+    let mut selected = BTreeMap::new();
+    for policy in &policies.policies {
+        for selector in &policy.selectors {
+            let namespace = match (&policy.owner, &selector.namespace) {
+                (Owner::Namespace { namespace, .. }, Some(other)) if other != namespace => continue,
+                (Owner::Namespace { namespace, .. }, _) => Some(namespace),
+                (Owner::Cluster { .. }, namespace) => namespace.as_ref(),
+            };
+            let namespaces =
+                selected.entry(selector.gvk.clone()).or_insert_with(|| Namespaces::These(BTreeSet::new()));
+            match (namespace, namespaces) {
+                (None, namespaces) => *namespaces = Namespaces::All,
+                (Some(namespace), Namespaces::These(these)) => {
+                    these.insert(namespace.clone());
+                }
+                (Some(_), Namespaces::All) => {}
+            }
+        }
+    }
+    selected
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{policy, yaml};
+
+    fn read(policies: &[(&str, &str)]) -> Vec<(String, Namespaces)> {
+        let document = |(n, (namespace, selectors)): (usize, &(&str, &str))| {
+            let (kind, home) = match *namespace {
+                "" => ("ClusterRevisionPolicy", String::new()),
+                namespace => ("RevisionPolicy", format!(", namespace: {namespace}")),
+            };
+            format!(
+                "---
+apiVersion: reviser.io/v1alpha1
+kind: {kind}
+metadata: {{name: p{n}{home}}}
+spec:
+  resourceSelectors: [{selectors}]
+  allocations: [{{name: a{n}}}]
+  rules: [{{name: r, fort: {{allocation: a{n}, steps: /spec/steps, match: {{type: Fort}}, field: /pull}}}}]
+"
+            )
+        };
+        let text: String = policies.iter().enumerate().map(document).collect();
+        let documents = yaml::documents(&text).unwrap();
+        let values: Vec<_> = documents.into_iter().map(|document| document.value).collect();
+        selected(&policy::compile(&values).unwrap()).into_iter().map(|(gvk, n)| (gvk.kind, n)).collect()
+    }
+
+    fn these<const N: usize>(namespaces: [&str; N]) -> Namespaces {
+        Namespaces::These(namespaces.map(str::to_owned).into())
+    }
+
+    #[test]
+    fn a_namespace_counts_if_every_selector_of_the_kind_has_one() {
+        let all = read(&[
+            ("", "{apiVersion: v1, kind: A, namespace: away}, {apiVersion: v1, kind: B, namespace: away}"),
+            ("home", "{apiVersion: v1, kind: A}, {apiVersion: v1, kind: B, namespace: home}"),
+            ("", "{apiVersion: v1, kind: B, name: b, labelSelector: {matchLabels: {a: b}}}"),
+            ("", "{apiVersion: v1, kind: B, namespace: far}, {apiVersion: v1, kind: C}"),
+        ]);
+        let expected = [("A", these(["away", "home"])), ("B", Namespaces::All), ("C", Namespaces::All)];
+        assert_eq!(all, expected.map(|(kind, namespaces)| (kind.to_owned(), namespaces)));
+    }
+
+    #[test]
+    fn what_is_only_interpreted_is_not_selected() {
+        let text = "apiVersion: reviser.io/v1alpha1
+kind: ResourceInterpretation
+metadata: {name: job}
+spec: {target: {apiVersion: batch/v1, kind: Job}}
+";
+        let documents = yaml::documents(text).unwrap();
+        let values: Vec<_> = documents.into_iter().map(|document| document.value).collect();
+        assert_eq!(selected(&policy::compile(&values).unwrap()), BTreeMap::new());
+    }
+}
