@@ -8,7 +8,7 @@ use super::output;
 use crate::app;
 use crate::certs::{self, CertsError, Pem};
 use crate::domain::GroupVersionKind;
-use crate::doors::Interpreter;
+use crate::doors::{Interpreter, Works};
 use crate::engine::{Interpretation, PolicySet};
 use crate::manifests::{self, CaBundle, HookUrl, InterpreterHook, WorksHook};
 use crate::protocol::interpreter::STOCK_KARMADA;
@@ -16,7 +16,7 @@ use crate::protocol::interpreter::STOCK_KARMADA;
 pub(super) fn run(arguments: &ManifestsArgs) -> Result<(), CliError> {
     let path = match arguments.caller {
         ManifestsFor::KarmadaInterpreter => Interpreter::PATH,
-        ManifestsFor::KarmadaWorks => WorksHook::PATH,
+        ManifestsFor::KarmadaWorks => Works::PATH,
     };
     let url =
         HookUrl::new(&arguments.url, path).map_err(|error| CliError::Usage(format!("--url: {error}")))?;

@@ -93,7 +93,8 @@ impl<'a> Draft<'a> {
 
     /// Makes an empty map at `pointer` where nothing is.
     pub fn make_map(&mut self, pointer: &Pointer) -> Result<(), Failure> {
-        let is_related = |place: &Place<'a>| place.pointer.contains(pointer) || pointer.contains(&place.pointer);
+        let is_related =
+            |place: &Place<'a>| place.pointer.contains(pointer) || pointer.contains(&place.pointer);
         let missing = if self.places.iter().any(is_related) {
             self.find(pointer)?.is_none()
         } else {

@@ -33,5 +33,5 @@ pub use fort::{Elsewhere, Fort, Generate, GenerateWhen};
 pub use handover::{Deliveries, Handing};
 pub use limits::{crosses, protected_by};
 pub use replicas::{interpret_replica, revise_replica};
-pub use undo::{Undo, UndoError, UndoTextError};
 pub use revise::{Claim, Entries, Facts, Request, Revision, Stop, allocations, revise};
+pub use undo::{Undo, UndoError, UndoTextError};

@@ -133,7 +133,12 @@ impl Revision<'_, '_> {
                 }
                 let expected = entries.get(&allocation).cloned().flatten();
                 if expected.as_ref() != Some(&choice.cluster) {
-                    self.claims.push(Claim { allocation, expected, cluster: choice.cluster, why: choice.why });
+                    self.claims.push(Claim {
+                        allocation,
+                        expected,
+                        cluster: choice.cluster,
+                        why: choice.why,
+                    });
                 }
             }
         }

@@ -34,9 +34,6 @@ pub struct WorksHook {
 }
 
 impl WorksHook {
-    /// The path of the door.
-    pub const PATH: &str = "/mutate/works";
-
     /// The configuration, to be applied to Karmada's API server.
     pub fn yaml(&self) -> String {
         let mut text = String::new();

@@ -8,8 +8,8 @@ use super::*;
 use crate::domain::{AllocationKey, ClusterName, GroupVersionKind, Schedule, TargetCluster};
 use crate::json::{Raw, Text, Value};
 use crate::policy;
-use crate::state::{LedgerError, Swap};
 use crate::state::memory::MemoryLedger;
+use crate::state::{LedgerError, Swap};
 
 /// Tests are short: nothing is given back.
 fn raw(text: &str) -> Raw<'static> {

@@ -150,13 +150,15 @@ impl Service {
         for (position, (manifest, restored)) in job.work.manifests.iter().zip(&restored).enumerate() {
             let done = match restored {
                 None => {
-                    let take = |draft, entry: Tail<'_>| rewrite.revised(position, draft, |draft| entry.of(draft));
+                    let take =
+                        |draft, entry: Tail<'_>| rewrite.revised(position, draft, |draft| entry.of(draft));
                     self.manifest(job, manifest, manifest.raw, &mut outcome, take).await
                 }
                 Some(text) => match Text::parse(text.as_bytes()) {
                     Ok(text) => {
-                        let take =
-                            |draft, entry: Tail<'_>| rewrite.revised_again(position, draft, |draft| entry.of(draft));
+                        let take = |draft, entry: Tail<'_>| {
+                            rewrite.revised_again(position, draft, |draft| entry.of(draft))
+                        };
                         self.manifest(job, manifest, text.root(), &mut outcome, take).await
                     }
                     Err(error) => Err(Failure::unprocessable(error.to_string())),
@@ -171,8 +173,9 @@ impl Service {
                 Err(failure) => {
                     let workload = manifest.workload.as_ref();
                     outcome.patch = Err(match workload {
-                        Some(workload) => failure
-                            .context(format_args!("{workload} cluster {:?}", job.cluster.as_str())),
+                        Some(workload) => {
+                            failure.context(format_args!("{workload} cluster {:?}", job.cluster.as_str()))
+                        }
                         None => failure,
                     });
                     return outcome;
@@ -261,14 +264,14 @@ fn restore(job: &Job<'_, '_>) -> Result<Vec<Option<String>>, Unrestored> {
         Ok(Restored::Undone(object)) => Ok(Some(object.to_string())),
         Err(error) => Err((error.failure(position, manifest), error)),
     };
-    job.work.manifests.iter().enumerate().map(restore).collect::<Result<_, _>>().map_err(|(failure, error)| {
-        match job.old {
+    job.work.manifests.iter().enumerate().map(restore).collect::<Result<_, _>>().map_err(
+        |(failure, error)| match job.old {
             Some(old) if job.work.same_manifests(old) => Unrestored::Unchanged(format!(
                 "reviser leaves the Work as it is, because its revision can't be taken back: {error}"
             )),
             _ => Unrestored::Refused(failure),
-        }
-    })
+        },
+    )
 }
 
 /// A revision could not be taken back.
@@ -297,9 +300,12 @@ impl Tail<'_> {
 /// What whoever stores the Work should know about an allocation that leaves a cluster.
 fn warning(handing: &Handing) -> String {
     let Handing { allocation, from, to, waits, kept_behind } = handing;
-    let kept = if *kept_behind { "; that cluster keeps the object (preserveResourcesOnDeletion)" } else { "" };
+    let kept =
+        if *kept_behind { "; that cluster keeps the object (preserveResourcesOnDeletion)" } else { "" };
     if *waits {
-        format!("allocation {allocation:?} goes from {from} to {to} when the Work in {from} has let go of it{kept}")
+        format!(
+            "allocation {allocation:?} goes from {from} to {to} when the Work in {from} has let go of it{kept}"
+        )
     } else {
         format!("allocation {allocation:?} has gone from {from} to {to}{kept}")
     }

@@ -78,10 +78,7 @@ pub enum BindingLookup {
 /// Where Works are read, as they are at the moment of asking.
 pub trait WorkLister: Send + Sync + fmt::Debug {
     /// What the Works of all clusters say about `workload`, at most one a cluster, those on their way out included.
-    fn delivering<'a>(
-        &'a self,
-        workload: &'a Workload,
-    ) -> BoxFuture<'a, Result<Vec<Delivery>, LookupError>>;
+    fn delivering<'a>(&'a self, workload: &'a Workload) -> BoxFuture<'a, Result<Vec<Delivery>, LookupError>>;
 }
 
 /// Why there is no answer from a [`BindingLister`] or a [`WorkLister`].

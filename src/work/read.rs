@@ -40,9 +40,8 @@ pub struct Manifest<'a> {
 impl<'a> Work<'a> {
     /// Reads a Work.
     pub fn read(raw: Raw<'a>) -> Result<Self, Failure> {
-        Self::try_read(raw).map_err(|error| {
-            Failure::unprocessable(format!("the Work can't be read: {error}; mend it"))
-        })
+        Self::try_read(raw)
+            .map_err(|error| Failure::unprocessable(format!("the Work can't be read: {error}; mend it")))
     }
 
     fn try_read(raw: Raw<'a>) -> Result<Self, ParseError> {
@@ -51,7 +50,9 @@ impl<'a> Work<'a> {
         let spec = below(&members, "spec")?;
         let workload = below(&spec, "workload")?;
         let manifests = match workload.get("manifests") {
-            Some(manifests) => manifests.items()?.into_iter().map(Manifest::read).collect::<Result<_, _>>()?,
+            Some(manifests) => {
+                manifests.items()?.into_iter().map(Manifest::read).collect::<Result<_, _>>()?
+            }
             None => Vec::new(),
         };
         Ok(Self {
@@ -77,7 +78,10 @@ impl<'a> Work<'a> {
     pub fn binding(&self) -> Result<Option<BindingName>, Failure> {
         if let Some(name) = self.annotation(BINDING_NAME_ANNOTATION)? {
             let namespace = self.annotation(BINDING_NAMESPACE_ANNOTATION)?;
-            return Ok(Some(BindingName { namespace: Some(namespace.unwrap_or_default().into_owned()), name: name.into_owned() }));
+            return Ok(Some(BindingName {
+                namespace: Some(namespace.unwrap_or_default().into_owned()),
+                name: name.into_owned(),
+            }));
         }
         let name = self.annotation(CLUSTER_BINDING_NAME_ANNOTATION)?;
         Ok(name.map(|name| BindingName { namespace: None, name: name.into_owned() }))
@@ -113,9 +117,8 @@ impl<'a> Work<'a> {
 
     /// What it says about `workload` in the cluster that it is for; `None` if it does not deliver it.
     pub fn delivery(&self, cluster: &ClusterName, workload: &Workload) -> Option<Delivery> {
-        let is_it = |manifest: &&Manifest<'_>| {
-            manifest.workload.as_ref().is_some_and(|own| same(own, workload))
-        };
+        let is_it =
+            |manifest: &&Manifest<'_>| manifest.workload.as_ref().is_some_and(|own| same(own, workload));
         let manifest = self.manifests.iter().find(is_it)?;
         let hosts = match (self.record(), manifest.id()) {
             (Ok(record), Ok(marker)) => record.hosts(workload, marker.as_deref()),

@@ -47,11 +47,7 @@ impl Unrestorable {
 impl<'a> Work<'a> {
     /// One of its manifests as Karmada wrote it. The record of `old`, the Work as it is stored, is tried where its own
     /// does not fit.
-    pub fn restore(
-        &self,
-        manifest: &Manifest<'a>,
-        old: Option<&Work<'_>>,
-    ) -> Result<Restored, Unrestorable> {
+    pub fn restore(&self, manifest: &Manifest<'a>, old: Option<&Work<'_>>) -> Result<Restored, Unrestorable> {
         let Some(id) = manifest.id().map_err(Unrestorable::Record)? else {
             return Ok(Restored::Untouched);
         };
@@ -70,8 +66,9 @@ impl<'a> Work<'a> {
         let entry = record.entry(id, workload).ok_or(Unrestorable::Missing)?;
         let garbled = |_| Unrestorable::Record(RecordError::Garbled);
         let mut object = manifest.raw.to_value().map_err(garbled)?;
-        let annotations =
-            object.object_mut().and_then(|object| object.get_mut("metadata")?.object_mut()?.get_mut("annotations"));
+        let annotations = object
+            .object_mut()
+            .and_then(|object| object.get_mut("metadata")?.object_mut()?.get_mut("annotations"));
         if let Some(annotations) = annotations.and_then(Value::object_mut) {
             annotations.remove(REVISED_ANNOTATION);
         }

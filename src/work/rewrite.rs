@@ -87,7 +87,11 @@ impl<'w, 'a> Rewrite<'w, 'a> {
             (was, Some(is)) => {
                 self.check_room(&is)?;
                 let is = Value::from(is);
-                Some(if was.is_some() { Operation::Replace(place(), is) } else { Operation::Add(place(), is) })
+                Some(if was.is_some() {
+                    Operation::Replace(place(), is)
+                } else {
+                    Operation::Add(place(), is)
+                })
             }
         };
         Ok(Patch(change.into_iter().chain(self.operations).collect()))

@@ -34,14 +34,21 @@ fn applied(object: &str, patch: &crate::patch::Patch<'_>) -> String {
     object.to_string()
 }
 
+#[expect(clippy::unwrap_in_result, reason = "what is an error of the test is none of the result")]
 /// Rewrites the one manifest of a Work, if there is a change to make, as the service does it.
-fn rewrite(text: &str, old: Option<&str>, hosts: &[&str], change: &[(&str, Option<&str>)]) -> Result<String, String> {
+fn rewrite(
+    text: &str,
+    old: Option<&str>,
+    hosts: &[&str],
+    change: &[(&str, Option<&str>)],
+) -> Result<String, String> {
     let parsed = Text::parse(text.as_bytes()).unwrap();
     let old = old.map(|old| Text::parse(old.as_bytes()).unwrap());
     let old = old.as_ref().map(|old| Work::read(old.root()).unwrap());
     let work = Work::read(parsed.root()).unwrap();
     let manifest = &work.manifests[0];
-    let restored = work.restore(manifest, old.as_ref()).map_err(|error| error.failure(0, manifest).message())?;
+    let restored =
+        work.restore(manifest, old.as_ref()).map_err(|error| error.failure(0, manifest).message())?;
     let mut rewrite = Rewrite::new(&work);
     let entry = |draft: &Draft<'_>| {
         let undo = draft.undo().into_owned();
@@ -97,7 +104,10 @@ fn a_revision_is_marked_recorded_and_taken_back() {
     let record = value(&revised).at(&Pointer::parse("/metadata/annotations").unwrap()).cloned().unwrap();
     let metadata = afresh.object_mut().unwrap().get_mut("metadata").unwrap().object_mut().unwrap();
     metadata.insert("annotations", record);
-    assert_eq!(value(&rewrite(&afresh.to_string(), Some(&revised), &["fort"], CHANGE).unwrap()), value(&revised));
+    assert_eq!(
+        value(&rewrite(&afresh.to_string(), Some(&revised), &["fort"], CHANGE).unwrap()),
+        value(&revised)
+    );
 }
 
 #[test]
@@ -119,7 +129,8 @@ fn what_hosts_an_allocation_is_recorded_even_if_nothing_changes() {
 #[test]
 fn a_record_of_another_manifest_says_nothing() {
     let revised = rewrite(&work(BOUND, MANIFEST), None, &[], CHANGE).unwrap();
-    let annotations = value(&revised).at(&Pointer::parse("/metadata/annotations").unwrap()).unwrap().to_string();
+    let annotations =
+        value(&revised).at(&Pointer::parse("/metadata/annotations").unwrap()).unwrap().to_string();
     for (annotations, manifest) in [(BOUND, MANIFEST), (&annotations, MANIFEST)] {
         let text = work(annotations, manifest);
         let text = Text::parse(text.as_bytes()).unwrap();
@@ -134,7 +145,8 @@ fn a_marker_without_a_fitting_record_is_refused_with_what_to_do() {
     let written = work(BOUND, MANIFEST);
     let revised = rewrite(&written, None, &[], CHANGE).unwrap();
     let refused = |text: &str, old: Option<&str>| rewrite(text, old, &[], CHANGE).unwrap_err();
-    let manifest = value(&revised).at(&Pointer::parse("/spec/workload/manifests/0").unwrap()).unwrap().to_string();
+    let manifest =
+        value(&revised).at(&Pointer::parse("/spec/workload/manifests/0").unwrap()).unwrap().to_string();
     // The record is missing: the stored one helps, if it fits.
     let bare = work(BOUND, &manifest);
     assert_eq!(value(&rewrite(&bare, Some(&revised), &[], CHANGE).unwrap()), value(&revised));
@@ -146,7 +158,11 @@ fn a_marker_without_a_fitting_record_is_refused_with_what_to_do() {
         (r#"\"version\":1"#, r#"\"version\":2"#, "has a form that this version of reviser does not know"),
         (r#"\"wrote\":2"#, r#"\"wrote\":3"#, "is garbled"),
         (r#"{\"version"#, r#"\"version"#, "is garbled"),
-        (r#""a":2"#, r#""a":3"#, "somebody has changed what the revision wrote: /spec/a: is not what was written there"),
+        (
+            r#""a":2"#,
+            r#""a":3"#,
+            "somebody has changed what the revision wrote: /spec/a: is not what was written there",
+        ),
     ] {
         let broken = revised.replace(from, to);
         assert_ne!(broken, revised, "{from}");
@@ -165,10 +181,12 @@ fn a_record_that_does_not_fit_is_refused() {
     let manifest = MANIFEST.replace(r#""a":1.0"#, &format!(r#""a":"{long}""#));
     let short = rewrite(&work(BOUND, &manifest), None, &[], CHANGE).unwrap();
     assert_eq!(value(&rewrite(&short, None, &[], &[]).unwrap()), value(&work(BOUND, &manifest)));
-    let crowded = BOUND.replace("{", &format!(r#"{{"other":"{}","#, "y".repeat(60 << 10)));
+    let crowded = BOUND.replacen('{', &format!(r#"{{"other":"{}","#, "y".repeat(60 << 10)), 1);
     let refusal = rewrite(&work(&crowded, &manifest), None, &[], CHANGE).unwrap_err();
     assert!(
-        refusal.starts_with("/metadata/annotations/reviser.io~1revision: to be able to take the revision back would need "),
+        refusal.starts_with(
+            "/metadata/annotations/reviser.io~1revision: to be able to take the revision back would need "
+        ),
         "{refusal}"
     );
 }
@@ -186,13 +204,18 @@ fn what_is_no_work_has_nothing_in_it() {
         let work = Work::read(text.root()).unwrap();
         assert!(work.manifests.is_empty() && work.binding().unwrap().is_none() && !work.is_being_deleted());
     }
-    let text = work(r#"{"clusterresourcebinding.karmada.io/name":"c"}"#, r#"null,1,"x",[],{},{"kind":1},{"apiVersion":"v1","kind":"A"}"#);
+    let text = work(
+        r#"{"clusterresourcebinding.karmada.io/name":"c"}"#,
+        r#"null,1,"x",[],{},{"kind":1},{"apiVersion":"v1","kind":"A"}"#,
+    );
     let text = Text::parse(text.as_bytes()).unwrap();
     let work = Work::read(text.root()).unwrap();
     assert_eq!(work.binding().unwrap().unwrap().to_string(), "ClusterResourceBinding c");
     assert_eq!(work.manifests.len(), 7);
     assert!(work.manifests.iter().all(|manifest| manifest.workload.is_none() && !manifest.is_marked()));
-    for (namespace, cluster) in [("karmada-es-x", Some("x")), ("karmada-es-", None), ("default", None), ("", None)] {
+    for (namespace, cluster) in
+        [("karmada-es-x", Some("x")), ("karmada-es-", None), ("default", None), ("", None)]
+    {
         assert_eq!(Work::cluster(namespace).as_ref().map(ClusterName::as_str), cluster);
     }
 }
@@ -203,7 +226,8 @@ fn mutated(work: &str) -> String {
     let metadata = work.pointer_mut("/spec/workload/manifests/0/metadata").unwrap();
     metadata["labels"]["work.karmada.io/permanent-id"] = "id".into();
     let keys = |map: Option<&serde_json::Value>| {
-        let keys = map.and_then(serde_json::Value::as_object).map(|map| map.keys().cloned().collect::<Vec<_>>());
+        let keys =
+            map.and_then(serde_json::Value::as_object).map(|map| map.keys().cloned().collect::<Vec<_>>());
         serde_json::Value::from(keys.unwrap_or_default().join(","))
     };
     metadata["annotations"]["resourcetemplate.karmada.io/managed-labels"] = keys(metadata.get("labels"));
@@ -214,8 +238,19 @@ fn mutated(work: &str) -> String {
 }
 
 fn any_manifest() -> impl Strategy<Value = String> {
-    let maps = ["", r#""annotations":null,"#, r#""annotations":{},"#, r#""annotations":{"own":"1"},"labels":{"l":"1"},"#, r#""labels":null,"#];
-    let specs = ["{}", r#"{"a":1.0,"b":[],"c":null}"#, r#"{"b":{},"d":{"e":1e2,"f":[{"g":-0.0},{"g":null}]}}"#, "null"];
+    let maps = [
+        "",
+        r#""annotations":null,"#,
+        r#""annotations":{},"#,
+        r#""annotations":{"own":"1"},"labels":{"l":"1"},"#,
+        r#""labels":null,"#,
+    ];
+    let specs = [
+        "{}",
+        r#"{"a":1.0,"b":[],"c":null}"#,
+        r#"{"b":{},"d":{"e":1e2,"f":[{"g":-0.0},{"g":null}]}}"#,
+        "null",
+    ];
     (proptest::sample::select(maps.to_vec()), proptest::sample::select(specs.to_vec())).prop_map(|(maps, spec)| {
         format!(r#"{{"apiVersion":"a/v1","kind":"Train","metadata":{{{maps}"name":"n","namespace":"ns"}},"spec":{spec}}}"#)
     })
@@ -224,8 +259,18 @@ fn any_manifest() -> impl Strategy<Value = String> {
 type Change = Vec<(&'static str, Option<&'static str>)>;
 
 fn any_change() -> impl Strategy<Value = Change> {
-    let places = ["/spec/a", "/spec/b/x", "/spec/c", "/spec/d/f", "/spec/d/e", "/metadata/labels/zone", "/metadata/annotations/zone", "/new/deep/er"];
-    let values = [None, Some("{}"), Some("[]"), Some("[{\"g\":1},2]"), Some("1"), Some("1.50"), Some("\"text\"")];
+    let places = [
+        "/spec/a",
+        "/spec/b/x",
+        "/spec/c",
+        "/spec/d/f",
+        "/spec/d/e",
+        "/metadata/labels/zone",
+        "/metadata/annotations/zone",
+        "/new/deep/er",
+    ];
+    let values =
+        [None, Some("{}"), Some("[]"), Some("[{\"g\":1},2]"), Some("1"), Some("1.50"), Some("\"text\"")];
     let one = (proptest::sample::select(places.to_vec()), proptest::sample::select(values.to_vec()));
     // Something that is not a map would be in the way of `/spec/b/x`.
     let fits = |(place, _): &(&str, Option<&str>)| !place.starts_with("/spec/b");
@@ -260,7 +305,9 @@ fn a_place_that_is_there_is_replaced_and_the_record_comes_first() {
     let mut rewrite = Rewrite::new(&work);
     let mut draft = Draft::new(work.manifests[0].raw).unwrap();
     draft.set(&Pointer::parse("/spec/a").unwrap(), Value::Null).unwrap();
-    let entry = |draft: &Draft<'_>| Some(Entry::new(&workload(), draft.undo().into_owned(), vec![], "h".into(), vec![]));
+    let entry = |draft: &Draft<'_>| {
+        Some(Entry::new(&workload(), draft.undo().into_owned(), vec![], "h".into(), vec![]))
+    };
     rewrite.revised(0, draft, entry).unwrap();
     let patch = rewrite.patch().unwrap();
     let paths: Vec<String> = patch.0.iter().map(Operation::path).map(Pointer::to_string).collect();

@@ -15,12 +15,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("documents", &["yaml"]),
     ("state", &["domain"]),
     ("protocol", &["domain", "json", "patch"]),
-    ("service", &["domain", "engine", "json", "state"]),
+    ("service", &["domain", "engine", "json", "patch", "state", "work"]),
+    ("work", &["domain", "engine", "json", "patch"]),
     ("certs", &[]),
     ("manifests", &["certs", "domain", "engine", "json", "protocol", "yaml"]),
     ("telemetry", &["json"]),
     ("server", &["certs", "domain", "protocol"]),
-    ("doors", &["domain", "protocol", "server", "service"]),
+    ("doors", &["domain", "engine", "protocol", "server", "service"]),
     (
         "app",
         &["certs", "documents", "doors", "engine", "json", "policy", "server", "service", "state", "yaml"],
@@ -46,7 +47,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// The modules in which the same input must give the same output, and what they therefore must not name.
-const PURE: &[&str] = &["json", "patch", "domain", "engine", "policy", "protocol", "yaml"];
+const PURE: &[&str] = &["json", "patch", "domain", "engine", "policy", "protocol", "work", "yaml"];
 const IMPURE: &[&str] = &[
     "std::fs",
     "std::env",
@@ -56,6 +57,7 @@ const IMPURE: &[&str] = &[
     "std::thread",
     "SystemTime",
     "Instant",
+    "Timestamp::now",
     "tokio",
     "axum",
     "hyper",
@@ -74,7 +76,8 @@ const ONLY: &[(&str, &[&str])] = &[
     ("json_patch", &["patch"]),
     ("saphyr_parser", &["yaml"]),
     ("rcgen", &["certs"]),
-    ("prometheus_client", &["server", "app"]),
+    ("ring", &["domain", "server"]),
+    ("prometheus_client", &["server", "doors", "app"]),
     ("tracing_subscriber", &["telemetry"]),
 ];
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use reviser::domain::{
     BINDING_NAME_ANNOTATION, CLUSTER_BINDING_NAME_ANNOTATION, REVISED_ANNOTATION, REVISION_ANNOTATION,
 };
-use reviser::manifests::WorksHook;
+use reviser::doors::Works;
 use serde_json::{Value, json};
 
 use crate::support::command::{Ran, reviser};
@@ -64,7 +64,7 @@ fn it_asks_for_writes_of_works_and_fails_closed() {
     let name = shipped["metadata"]["name"].as_str().unwrap();
     assert!(name < "mutating-config", "Karmada's own has to come later");
     let url: http::Uri = shipped["webhooks"][0]["clientConfig"]["url"].as_str().unwrap().parse().unwrap();
-    assert_eq!(url.path(), WorksHook::PATH);
+    assert_eq!(url.path(), Works::PATH);
     let webhook = shipped["webhooks"][0].as_object_mut().unwrap();
     assert!(webhook.remove("matchConditions").is_some() && webhook.remove("clientConfig").is_some());
     let expected = json!({

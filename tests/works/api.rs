@@ -9,9 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, ready};
-use reviser::domain::{
-    Binding, BindingName, ClusterName, Delivery, Schedule, TargetCluster, Workload,
-};
+use reviser::domain::{Binding, BindingName, ClusterName, Delivery, Schedule, TargetCluster, Workload};
 use reviser::doors::{HandoverMetrics, Works};
 use reviser::json::Text;
 use reviser::server::{Call, Door as _};
@@ -57,17 +55,19 @@ impl BindingLister for State {
                 replicas: *replicas,
             };
             let schedule = Schedule::new(clusters.iter().map(target).collect()).unwrap();
-            BindingLookup::Found(Binding { namespace: "shop".into(), name: "b".into(), schedule, preserves: false })
+            BindingLookup::Found(Binding {
+                namespace: "shop".into(),
+                name: "b".into(),
+                schedule,
+                preserves: false,
+            })
         });
         ready(Ok(found)).boxed()
     }
 }
 
 impl WorkLister for State {
-    fn delivering<'a>(
-        &'a self,
-        workload: &'a Workload,
-    ) -> BoxFuture<'a, Result<Vec<Delivery>, LookupError>> {
+    fn delivering<'a>(&'a self, workload: &'a Workload) -> BoxFuture<'a, Result<Vec<Delivery>, LookupError>> {
         let delivery = |(cluster, work): (&String, &Value)| {
             let text = work.to_string();
             let text = Text::parse(text.as_bytes()).unwrap();
@@ -160,7 +160,8 @@ fn mutating_config(work: &mut Value) {
     for manifest in work["spec"]["workload"]["manifests"].as_array_mut().unwrap() {
         let metadata = &mut manifest["metadata"];
         metadata["annotations"]["resourcetemplate.karmada.io/managed-annotations"] = "".into();
-        let keys: Vec<&str> = metadata["annotations"].as_object().unwrap().keys().map(String::as_str).collect();
+        let keys: Vec<&str> =
+            metadata["annotations"].as_object().unwrap().keys().map(String::as_str).collect();
         metadata["annotations"]["resourcetemplate.karmada.io/managed-annotations"] = keys.join(",").into();
     }
 }

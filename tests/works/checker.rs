@@ -7,7 +7,9 @@ use crate::api::Stored;
 /// The clusters whose Work holds a fort that would run: a step of that type whose `pull` is not null.
 pub(crate) fn hosts(stored: &Stored) -> Vec<(String, bool)> {
     let hosting = stored.works.iter().filter(|(_, work)| runs_a_fort(work));
-    hosting.map(|(cluster, work)| (cluster.clone(), work["metadata"].get("deletionTimestamp").is_some())).collect()
+    hosting
+        .map(|(cluster, work)| (cluster.clone(), work["metadata"].get("deletionTimestamp").is_some()))
+        .collect()
 }
 
 fn runs_a_fort(work: &Value) -> bool {
@@ -54,7 +56,9 @@ fn the_checker_can_say_no() {
     let two = stored([work("false".into(), false), work("false".into(), true)]);
     assert!(check(&two, Excuses::default()).is_err());
     assert!(check(&two, Excuses { pinned: true, timed_out: false }).is_ok());
-    assert!(check(&stored([work(Value::Null, false), work("false".into(), true)]), Excuses::default()).is_ok());
+    assert!(
+        check(&stored([work(Value::Null, false), work("false".into(), true)]), Excuses::default()).is_ok()
+    );
     let two = stored([work("false".into(), false), work("true".into(), false)]);
     assert!(check(&two, Excuses { pinned: true, timed_out: true }).is_err());
 }

@@ -27,14 +27,18 @@ enum Event {
     /// Another schedule, with or without another template.
     Schedule(Vec<(String, i64)>, bool),
     /// A template with or without fort steps.
-    Release { fort_steps: bool },
+    Release {
+        fort_steps: bool,
+    },
     /// The next steps of the binding controller; the last one's write may get lost.
     Steps(usize, bool),
     FinishDeletions,
     /// The controller manager starts anew and reconciles everything.
     RestartKarmada,
     /// reviser starts anew, with its ledger or without.
-    RestartReviser { keeps_ledger: bool },
+    RestartReviser {
+        keeps_ledger: bool,
+    },
     Label(&'static str),
     DryRun(&'static str),
     Unreachable(&'static str, bool),
@@ -44,9 +48,8 @@ enum Event {
 }
 
 fn any_schedule() -> impl Strategy<Value = Vec<(String, i64)>> {
-    (subsequence(CLUSTERS, 0..=CLUSTERS.len()), proptest::collection::vec(0i64..4, CLUSTERS.len())).prop_map(
-        |(names, weights)| names.into_iter().map(str::to_owned).zip(weights).collect(),
-    )
+    (subsequence(CLUSTERS, 0..=CLUSTERS.len()), proptest::collection::vec(0i64..4, CLUSTERS.len()))
+        .prop_map(|(names, weights)| names.into_iter().map(str::to_owned).zip(weights).collect())
 }
 
 fn any_event(pins: bool) -> impl Strategy<Value = Event> {
@@ -92,7 +95,8 @@ struct World {
 impl World {
     fn new(handover: &str) -> Self {
         let (policies, state) = (policies(handover), State::default());
-        let (ledger, clock): (Arc<dyn Ledger>, _) = (Arc::new(MemoryLedger::default()), Arc::new(AtomicI64::new(1_000_000)));
+        let (ledger, clock): (Arc<dyn Ledger>, _) =
+            (Arc::new(MemoryLedger::default()), Arc::new(AtomicI64::new(1_000_000)));
         let service = service(&policies, &ledger, &state, &clock);
         let api = Api::new(state, service);
         let timeout = handover.contains("timeout");
@@ -199,7 +203,9 @@ impl World {
         let hosts = hosts(&stored);
         let scheduled = stored.binding.clone().unwrap_or_default();
         let wanted = usize::from(!scheduled.is_empty() && self.karmada.template.fort_steps);
-        if hosts.len() != wanted || hosts.iter().any(|(host, _)| scheduled.iter().all(|(name, _)| name != host)) {
+        if hosts.len() != wanted
+            || hosts.iter().any(|(host, _)| scheduled.iter().all(|(name, _)| name != host))
+        {
             return Err(format!("at rest {hosts:?} host the fort of {scheduled:?}"));
         }
         Ok(())
@@ -235,7 +241,9 @@ fn run(handover: &str, pins: bool) -> Result<(), String> {
             let mut world = World::new(handover);
             world.happen(&first).map_err(TestCaseError::fail)?;
             for event in &events {
-                world.happen(event).map_err(|problem| TestCaseError::fail(format!("{event:?}: {problem}")))?;
+                world
+                    .happen(event)
+                    .map_err(|problem| TestCaseError::fail(format!("{event:?}: {problem}")))?;
             }
             world.settle().map_err(TestCaseError::fail)
         })

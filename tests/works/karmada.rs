@@ -92,12 +92,13 @@ impl Karmada {
             self.queue.pop_front();
             return;
         };
-        let replicas = reconcile.clusters.iter().find(|(name, _)| *name == cluster).map_or(0, |(_, count)| *count);
+        let replicas =
+            reconcile.clusters.iter().find(|(name, _)| *name == cluster).map_or(0, |(_, count)| *count);
         let manifest = manifest(&reconcile.template, replicas);
         let stored = api.state.lock().works.get(&cluster).cloned();
-        let is_deleting = stored.as_ref().is_some_and(|work| work["metadata"].get("deletionTimestamp").is_some());
-        let object = stored.map_or_else(new_work, |work| work);
-        let mut object = object;
+        let is_deleting =
+            stored.as_ref().is_some_and(|work| work["metadata"].get("deletionTimestamp").is_some());
+        let mut object = stored.unwrap_or_else(new_work);
         object["spec"]["workload"]["manifests"] = json!([manifest]);
         // A Work on its way out is not written: it comes again when that one is gone.
         let failed = if is_deleting {

@@ -5,6 +5,13 @@
 //! * `checker`: what must hold after every write.
 //! * `histories`: random histories of users, clusters, faults and restarts.
 
+#![expect(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::unwrap_in_result,
+    reason = "clippy lets tests do so, but does not take the helpers of a test for one"
+)]
+
 mod api;
 mod checker;
 mod histories;

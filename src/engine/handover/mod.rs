@@ -98,8 +98,8 @@ impl Known<'_> {
             Deliveries::Read(deliveries) => deliveries,
         };
         let old = deliveries.iter().find(|delivery| delivery.cluster == *current);
-        let waits = self.handover != Handover::Immediate
-            && old.is_some_and(|old| !self.released(old, &choice));
+        let waits =
+            self.handover != Handover::Immediate && old.is_some_and(|old| !self.released(old, &choice));
         let handing = Handing {
             allocation: self.allocation.to_owned(),
             from: current.clone(),
@@ -130,7 +130,11 @@ impl Known<'_> {
     fn recorded_in<'d>(&self, deliveries: &'d [Delivery]) -> Option<&'d ClusterName> {
         let hosting = deliveries.iter().filter(|delivery| delivery.says_it_hosts(self.allocation));
         let rank = |delivery: &&Delivery| {
-            (delivery.deleting_since.is_some(), !self.schedule.lists(&delivery.cluster), delivery.cluster.clone())
+            (
+                delivery.deleting_since.is_some(),
+                !self.schedule.lists(&delivery.cluster),
+                delivery.cluster.clone(),
+            )
         };
         hosting.min_by_key(rank).map(|delivery| &delivery.cluster)
     }

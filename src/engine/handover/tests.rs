@@ -112,7 +112,9 @@ fn works_are_read_only_if_the_answer_depends_on_them() {
 #[test]
 fn the_new_cluster_waits_until_the_work_in_the_old_one_is_gone() {
     let dropped = Case::new(ONLY_Z, Some("x"));
-    for there in [work("x", FORT, None), work("x", None, None), work("x", NOTHING, None), work("x", FORT, Some(1))] {
+    for there in
+        [work("x", FORT, None), work("x", None, None), work("x", NOTHING, None), work("x", FORT, Some(1))]
+    {
         assert_eq!(dropped.with_works(&[work("z", NOTHING, None), there]), "z waits for x");
     }
     assert_eq!(dropped.with_works(&[work("z", NOTHING, None)]), "in z from x");
@@ -129,7 +131,9 @@ fn immediate_does_not_wait() {
 fn a_timeout_counts_from_the_deletion_of_the_work() {
     let dropped = |now| Case { now, ..Case::new(ONLY_Z, Some("x")).handover(A_MINUTE) };
     let there = [work("x", FORT, Some(1000))];
-    for (now, answer) in [(999, "z waits for x"), (1059, "z waits for x"), (1060, "in z from x"), (9999, "in z from x")] {
+    for (now, answer) in
+        [(999, "z waits for x"), (1059, "z waits for x"), (1060, "in z from x"), (9999, "in z from x")]
+    {
         assert_eq!(dropped(now).with_works(&there), answer, "{now}");
     }
     assert_eq!(dropped(9999).with_works(&[work("x", FORT, None)]), "z waits for x");

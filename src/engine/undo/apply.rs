@@ -38,7 +38,9 @@ impl<'a> Step<'a> {
             return self.was.is_none().then_some(());
         };
         match (container, self.length) {
-            (container @ Value::Array(_), Some(length)) => self.take_back_item(container, index(last)?, length),
+            (container @ Value::Array(_), Some(length)) => {
+                self.take_back_item(container, index(last)?, length)
+            }
             (container @ Value::Array(_), None) => {
                 let there = container.array_mut()?.get_mut(index(last)?)?;
                 self.take_back_root(there)

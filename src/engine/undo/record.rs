@@ -93,10 +93,10 @@ pub(super) fn index(token: &str) -> Option<usize> {
 pub(super) fn put_in<'a>(root: &mut Value<'a>, place: &Pointer, added: &Value<'a>) -> Option<usize> {
     let (container, last) = container(root, place)?;
     if let Value::Array(items) = container {
-        let mut list = items.to_vec();
-        list.insert(index(last).unwrap_or(list.len()).min(list.len()), added.clone());
-        let length = list.len();
-        *container = Value::array(list);
+        let mut changed = items.to_vec();
+        changed.insert(index(last).unwrap_or(changed.len()).min(changed.len()), added.clone());
+        let length = changed.len();
+        *container = Value::array(changed);
         return Some(length);
     }
     container.object_mut()?.insert(last.to_owned(), added.clone());
@@ -125,10 +125,10 @@ pub(super) fn take_out<'a>(
         return (None, None, None);
     };
     if let Value::Array(items) = container {
-        let mut list = items.to_vec();
-        let was = index(last).filter(|at| *at < list.len()).map(|at| list.remove(at));
-        let length = list.len();
-        *container = Value::array(list);
+        let mut changed = items.to_vec();
+        let was = index(last).filter(|at| *at < changed.len()).map(|at| changed.remove(at));
+        let length = changed.len();
+        *container = Value::array(changed);
         return (was, None, Some(length));
     }
     let Some(members) = container.object_mut() else {

@@ -14,9 +14,9 @@ pub(super) fn stands(found: &Value<'_>, written: &Value<'_>) -> bool {
         (Value::Object(found), Value::Object(written)) => {
             let index = written.index();
             found.len() == written.len()
-                && found.iter().all(|(name, found)| {
-                    index.get(name).is_some_and(|written| stands(found, written))
-                })
+                && found
+                    .iter()
+                    .all(|(name, found)| index.get(name).is_some_and(|written| stands(found, written)))
         }
         _ => found == written,
     }

@@ -114,15 +114,25 @@ fn what_somebody_else_changed_is_found_and_what_stands_beside_it_is_left() {
     );
     // Somebody has taken a change back by hand.
     assert_eq!(
-        applied(r#"{"steps":[{"pull":"a"},{"pull":"b"}],"metadata":{"name":"n","labels":{"zone":"z"}}}"#).unwrap(),
+        applied(r#"{"steps":[{"pull":"a"},{"pull":"b"}],"metadata":{"name":"n","labels":{"zone":"z"}}}"#)
+            .unwrap(),
         before.to_string()
     );
     for (found, at) in [
-        (r#"{"steps":[{"pull":"x"},{"pull":"b"}],"metadata":{"labels":{"zone":"z"}},"made":{"x":1}}"#, "/steps/0/pull"),
+        (
+            r#"{"steps":[{"pull":"x"},{"pull":"b"}],"metadata":{"labels":{"zone":"z"}},"made":{"x":1}}"#,
+            "/steps/0/pull",
+        ),
         (r#"{"steps":[],"metadata":{"labels":{"zone":"z"}},"made":{"x":1}}"#, "/steps/0/pull"),
-        (r#"{"steps":[{"pull":null}],"metadata":{"labels":{"zone":"y"}},"made":{"x":1}}"#, "/metadata/labels/zone"),
+        (
+            r#"{"steps":[{"pull":null}],"metadata":{"labels":{"zone":"y"}},"made":{"x":1}}"#,
+            "/metadata/labels/zone",
+        ),
         (r#"{"steps":[{"pull":null}],"metadata":{"labels":{"zone":"z"}},"made":{"x":1,"y":1}}"#, "/made"),
-        (r#"{"steps":{"0":{"pull":"x"}},"metadata":{"labels":{"zone":"z"}},"made":{"x":1}}"#, "/steps/0/pull"),
+        (
+            r#"{"steps":{"0":{"pull":"x"}},"metadata":{"labels":{"zone":"z"}},"made":{"x":1}}"#,
+            "/steps/0/pull",
+        ),
     ] {
         assert_eq!(place(found), at, "{found}");
     }

@@ -45,17 +45,16 @@ impl<'a> Step<'a> {
             place: Pointer::parse(members.get("path")?.as_str()?).ok()?,
             was: members.get("was").cloned(),
             wrote: members.get("wrote").cloned(),
-            position: count(members, "position")?,
-            length: count(members, "length")?,
+            position: count(members, "position").ok()?,
+            length: count(members, "length").ok()?,
         };
         (step.was.is_some() || step.wrote.is_some()).then_some(step)
     }
 }
 
-/// A count; the inner `None` if it is missing, the outer one if it is none.
-fn count(members: &Object<'_>, name: &str) -> Option<Option<usize>> {
-    match members.get(name) {
-        None => Some(None),
-        Some(value) => value.as_number().and_then(Number::as_i64)?.try_into().ok().map(Some),
-    }
+/// The count `name`; `None` if it is missing.
+fn count(members: &Object<'_>, name: &str) -> Result<Option<usize>, UndoTextError> {
+    let Some(value) = members.get(name) else { return Ok(None) };
+    let count = value.as_number().and_then(Number::as_i64).and_then(|count| count.try_into().ok());
+    count.map(Some).ok_or(UndoTextError)
 }
