@@ -30,7 +30,7 @@ const REPLY: &str = concat!(
 );
 
 /// What its replies are like.
-pub(crate) const EXPECT: Expect = Expect { echo: false, holds: r#""patchType":"JSONPatch""#, lacks: None };
+pub(crate) const EXPECT: Expect = Expect { echo: false, holds: &[r#""patchType":"JSONPatch""#], lacks: None };
 
 /// Serves until the process is killed. Its address is the one line on stdout.
 ///

@@ -150,5 +150,5 @@ fn sizes(report: &mut Report, starts: usize) -> anyhow::Result<()> {
 const REVISER: &str = env!("CARGO_BIN_EXE_reviser");
 
 fn reviser() -> anyhow::Result<Server> {
-    Server::reviser(Path::new(REVISER), &scenario::policy())
+    Server::reviser(Path::new(REVISER), &scenario::policy(), &scenario::state())
 }

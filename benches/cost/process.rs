@@ -65,13 +65,15 @@ impl Server {
     ///
     /// It must log the two addresses as JSON fields, `secure_address` and `admin_address`, in one line or in two.
     /// Its stderr is a pipe that is read, as in a container: what a log line costs is part of the cost.
-    pub(crate) fn reviser(program: &Path, policy: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn reviser(program: &Path, policy: &Path, state: &Path) -> anyhow::Result<Self> {
         let begin = Instant::now();
         let mut command = Command::new(program);
         command
             .args(["serve", "--bind-address", "127.0.0.1", "--secure-port", "0"])
             .args(["--admin-bind-address", "127.0.0.1:0", "--log-format", "json", "--policy"])
             .arg(policy)
+            .arg("--state")
+            .arg(state)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());

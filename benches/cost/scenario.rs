@@ -9,7 +9,7 @@ use crate::load::{Body, Expect, Protocol};
 
 /// One kind of request and what it may cost.
 pub(crate) struct Scenario {
-    /// The interpreter operation.
+    /// What is asked.
     pub(crate) name: &'static str,
     /// HTTP/1.1 or HTTP/2.
     pub(crate) protocol: Protocol,
@@ -24,11 +24,18 @@ pub(crate) struct Scenario {
 }
 
 /// A changed object: a patch that is not the empty one (`[]` in base64).
-const PATCHED: Expect =
-    Expect { echo: true, holds: r#""patchType":"JSONPatch""#, lacks: Some(r#""patch":"W10=""#) };
+const PATCHED: Expect = Expect {
+    echo: true,
+    holds: &[r#""successful":true"#, r#""patchType":"JSONPatch""#],
+    lacks: Some(r#""patch":"W10=""#),
+};
+
+/// A Work that is changed on its way in.
+const ADMITTED: Expect =
+    Expect { echo: true, holds: &[r#""allowed":true"#, r#""patchType":"JSONPatch""#], lacks: Some("warnings") };
 
 /// All of them, in the order in which they are measured.
-pub(crate) const SCENARIOS: [Scenario; 4] = [
+pub(crate) const SCENARIOS: [Scenario; 5] = [
     Scenario {
         name: "ReviseReplica",
         protocol: Protocol::Http1,
@@ -58,10 +65,23 @@ pub(crate) const SCENARIOS: [Scenario; 4] = [
         protocol: Protocol::Http1,
         path: "/interpret",
         body: interpret_replica,
-        expect: Expect { echo: true, holds: r#""replicas":4"#, lacks: None },
+        expect: Expect { echo: true, holds: &[r#""successful":true"#, r#""replicas":4"#], lacks: None },
         bar: None,
     },
+    Scenario {
+        name: "Work admission, 3 rules",
+        protocol: Protocol::Http1,
+        path: "/mutate/works",
+        body: work_update,
+        expect: ADMITTED,
+        bar: Some(4.0),
+    },
 ];
+
+/// What the server knows of bindings: the one of the captures.
+pub(crate) fn state() -> PathBuf {
+    root().join("tests/data/captures/rb-w31.json")
+}
 
 /// The policy with the three rules.
 pub(crate) fn policy() -> PathBuf {
@@ -88,6 +108,11 @@ fn revise_object() -> anyhow::Result<Body> {
     request["targetClusters"] =
         json!([{"name": "cluster-x", "replicas": 3}, {"name": "cluster-z", "replicas": 1}]);
     body(context)
+}
+
+/// Karmada writes a Work of `cluster-z`, which does not host the fort.
+fn work_update() -> anyhow::Result<Body> {
+    body(capture("work-update-cluster-z-w31.json")?)
 }
 
 fn body(mut context: Value) -> anyhow::Result<Body> {
