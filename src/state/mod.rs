@@ -1,11 +1,14 @@
 //! What the service knows beyond the request, behind ports: the [`Ledger`], bindings ([`BindingLister`]) and Works
 //! ([`WorkLister`]).
 //!
-//! The ports are named by what they do, their implementations by what backs them (`memory`, `file`). Only
+//! The ports are named by what they do, their implementations by what backs them (`memory` and `file` for the ledger, `files` for
+//! bindings and Works, which it reads into a `snapshot`). Only
 //! the composition root chooses among those; the service sees the ports alone.
 
 pub mod file;
+pub mod files;
 pub mod memory;
+pub mod snapshot;
 
 #[cfg(test)]
 mod tests;
@@ -78,10 +81,7 @@ pub enum BindingLookup {
 /// Where Works are read, as they are at the moment of asking.
 pub trait WorkLister: Send + Sync + fmt::Debug {
     /// What the Works of all clusters say about `workload`, at most one a cluster, those on their way out included.
-    fn delivering<'a>(
-        &'a self,
-        workload: &'a Workload,
-    ) -> BoxFuture<'a, Result<Vec<Delivery>, LookupError>>;
+    fn delivering<'a>(&'a self, workload: &'a Workload) -> BoxFuture<'a, Result<Vec<Delivery>, LookupError>>;
 }
 
 /// Why there is no answer from a [`BindingLister`] or a [`WorkLister`].

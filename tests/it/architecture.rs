@@ -12,10 +12,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("engine", &["domain", "json", "patch"]),
     ("policy", &["domain", "engine", "json"]),
     ("yaml", &["json"]),
-    ("documents", &["yaml"]),
-    ("state", &["domain"]),
+    ("documents", &["json", "yaml"]),
+    ("work", &["domain", "engine", "json", "patch"]),
+    ("state", &["documents", "domain", "json", "work", "yaml"]),
     ("protocol", &["domain", "json", "patch"]),
-    ("service", &["domain", "engine", "json", "state"]),
+    ("service", &["domain", "engine", "json", "patch", "state", "work"]),
     ("certs", &[]),
     ("manifests", &["certs", "domain", "engine", "json", "protocol", "yaml"]),
     ("telemetry", &["json"]),
@@ -46,7 +47,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// The modules in which the same input must give the same output, and what they therefore must not name.
-const PURE: &[&str] = &["json", "patch", "domain", "engine", "policy", "protocol", "yaml"];
+const PURE: &[&str] = &["json", "patch", "domain", "engine", "policy", "protocol", "work", "yaml"];
 const IMPURE: &[&str] = &[
     "std::fs",
     "std::env",
@@ -79,7 +80,7 @@ const ONLY: &[(&str, &[&str])] = &[
 ];
 
 /// The service sees the ports of `state`, not what is behind them.
-const IMPLEMENTATIONS: &[&str] = &["state::memory", "state::file"];
+const IMPLEMENTATIONS: &[&str] = &["state::memory", "state::file", "state::files", "state::snapshot"];
 
 fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
