@@ -1,7 +1,8 @@
-//! The composition root: puts policies, ledger, service, doors and server together, and runs them.
+//! The composition root: puts policies, ledger, state, service, doors and server together, and runs them.
 
 mod policies;
 mod serve;
+mod state;
 
 pub use policies::{Loaded, load};
 pub use serve::{LedgerChoice, ServeConfig, ServeError, serve};

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::documents;
+use crate::documents::{self, Fault, File};
 use crate::engine::PolicySet;
 use crate::json::Value;
-use crate::policy::{self, field_path};
+use crate::policy;
 use crate::yaml::{self, Document};
 
 /// Policies that may be put in force.
@@ -27,21 +27,16 @@ pub fn load(paths: &[PathBuf]) -> Result<Loaded, Vec<String>> {
         let documents =
             yaml::documents(policy::BUILT_IN).map_err(|error| vec![format!("built-in: {error}")])?;
         let sources: Vec<_> =
-            documents.into_iter().map(|document| ("built-in".to_owned(), document)).collect();
+            documents.into_iter().map(|document| (PathBuf::from("built-in"), document)).collect();
         return compile(&sources, Vec::new(), true);
     }
     let reading = documents::read(paths);
-    let problem = |problem: &documents::Problem| {
-        let file = problem.path().display().to_string();
-        Fault { text: format!("{file}: {}", problem.cause()), file, line: 0 }
-    };
-    let problems: Vec<Fault> = reading.problems.iter().map(problem).collect();
-    let sources: Vec<(String, Document)> = reading
+    let problems: Vec<Fault> = reading.problems.iter().map(Fault::from).collect();
+    let sources: Vec<(PathBuf, Document)> = reading
         .files
         .into_iter()
-        .flat_map(|file| {
-            let path = file.path.display().to_string();
-            file.documents.into_iter().map(move |document| (path.clone(), document))
+        .flat_map(|File { path, documents }| {
+            documents.into_iter().map(move |document| (path.clone(), document))
         })
         .collect();
     if sources.is_empty() && problems.is_empty() {
@@ -50,15 +45,8 @@ pub fn load(paths: &[PathBuf]) -> Result<Loaded, Vec<String>> {
     compile(&sources, problems, false)
 }
 
-/// A fault, and the place that it is told in order of.
-struct Fault {
-    file: String,
-    line: usize,
-    text: String,
-}
-
 fn compile(
-    sources: &[(String, Document)],
+    sources: &[(PathBuf, Document)],
     mut faults: Vec<Fault>,
     built_in: bool,
 ) -> Result<Loaded, Vec<String>> {
@@ -69,17 +57,11 @@ fn compile(
         }
         Ok(_) => {}
         Err(findings) => faults.extend(findings.iter().map(|finding| {
-            let (file, document) = &sources[finding.document];
-            let line = document.lines.of(&finding.field).line;
-            let field = field_path(&finding.field);
-            let field = if field.is_empty() { String::new() } else { format!("{field}: ") };
-            let text =
-                format!("{file}: document {}, line {line}: {field}{}", document.index + 1, finding.problem);
-            Fault { file: file.clone(), line, text }
+            let (path, document) = &sources[finding.document];
+            Fault::at(path, document, &finding.field, &finding.problem)
         })),
     }
-    faults.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
-    Err(faults.into_iter().map(|fault| fault.text).collect())
+    Err(Fault::texts(faults))
 }
 
 #[cfg(test)]

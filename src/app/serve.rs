@@ -9,12 +9,14 @@ use std::time::{Duration, SystemTime};
 use prometheus_client::registry::Registry;
 
 use super::policies::Loaded;
+use super::state;
 use crate::certs::{self, CertsError, Pair, Pem, SubjectNames};
 use crate::doors::{HandoverMetrics, Interpreter, Works};
 use crate::server::{self, CertificateSource, Doors, Lifecycle, Metrics, Options, Parts, Server, TlsOptions};
 use crate::service::Service;
 use crate::state::Ledger;
 use crate::state::file::{FileLedger, OpenError};
+use crate::state::files::StateFiles;
 use crate::state::memory::MemoryLedger;
 
 /// Where allocations are remembered.
@@ -53,6 +55,8 @@ pub struct ServeConfig {
     pub loaded: Loaded,
     /// Where allocations are remembered; `None` if nobody said.
     pub ledger: Option<LedgerChoice>,
+    /// Where bindings and Works are read; without it, nowhere.
+    pub state: Option<StateFiles>,
     /// The longest request body.
     pub max_body_bytes: usize,
     /// How long to serve on, not ready, after SIGTERM.
@@ -78,7 +82,11 @@ pub enum ServeError {
 
 /// Serves until the process is told to end.
 pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
-    let service = Arc::new(Service::new(policies(config.loaded), open(config.ledger)?));
+    let mut service = Service::new(policies(config.loaded), open(config.ledger)?);
+    if let Some(files) = &config.state {
+        service = service.with_state(Arc::new(files.clone()), Arc::new(files.clone()));
+    }
+    let service = Arc::new(service);
     let certificate = if let Some(directory) = config.certificate_directory {
         CertificateSource::Directory(directory)
     } else {
@@ -95,6 +103,10 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
 
     let mut registry = Registry::default();
     let metrics = Metrics::register(&mut registry);
+    if let Some(files) = config.state {
+        state::register(&files, &mut registry);
+        tokio::spawn(state::follow(files));
+    }
     let lifecycle = Lifecycle::default();
     let signals = lifecycle.follow_signals().map_err(ServeError::Signals)?;
     let parts = Parts {

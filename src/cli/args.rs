@@ -61,6 +61,9 @@ pub(super) struct ServeArgs {
     pub(super) client_ca_file: Option<PathBuf>,
     #[command(flatten)]
     pub(super) policies: PolicyArgs,
+    /// Bindings, clusters and Works, as kubectl prints them; read again when they change
+    #[arg(long, value_name = "FILE|DIR", env = "REVISER_STATE", value_delimiter = ',')]
+    pub(super) state: Vec<PathBuf>,
     /// Where allocations are remembered: `memory`, or `file:PATH`; memory, with a warning, if left out
     #[arg(long, value_name = "LEDGER", env = "REVISER_LEDGER")]
     pub(super) ledger: Option<LedgerChoice>,

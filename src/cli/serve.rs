@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::args::ServeArgs;
 use super::exit::CliError;
 use crate::app::{self, ServeConfig};
+use crate::state::files::StateFiles;
 use crate::telemetry;
 
 pub(super) fn run(arguments: ServeArgs) -> Result<(), CliError> {
@@ -13,6 +14,10 @@ pub(super) fn run(arguments: ServeArgs) -> Result<(), CliError> {
     let loaded = app::load(&arguments.policies.policies).map_err(|findings| {
         CliError::Refused(format!("the policies are refused:\n{}", findings.join("\n")))
     })?;
+    let state =
+        (!arguments.state.is_empty()).then(|| StateFiles::open(arguments.state)).transpose().map_err(
+            |findings| CliError::Refused(format!("the state files are refused:\n{}", findings.join("\n"))),
+        )?;
     let config = ServeConfig {
         secure_address: SocketAddr::new(arguments.bind_address, arguments.secure_port),
         admin_address: arguments.admin_bind_address,
@@ -20,6 +25,7 @@ pub(super) fn run(arguments: ServeArgs) -> Result<(), CliError> {
         client_ca_file: arguments.client_ca_file,
         loaded,
         ledger: arguments.ledger,
+        state,
         max_body_bytes: arguments.max_body_bytes,
         drain: Duration::from_secs(arguments.drain_seconds.into()),
     };

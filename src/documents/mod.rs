@@ -2,7 +2,8 @@
 //!
 //! [`read`] takes files and directories and gathers everything that is wrong with any of them; what could be read is
 //! there all the same, so that one look finds all faults. [`read_one`] is for the places that want a single document,
-//! and knows `-`.
+//! and knows `-`. [`list`], [`read_bytes`] and [`parse`] are the steps of [`read`], for those who have to look between them.
+//! A [`Fault`] is what is wrong with a document, told with its place.
 //!
 //! A directory is read flat: `*.yaml`, `*.yml` and `*.json`, links followed, names with a leading dot skipped (a
 //! mounted `ConfigMap` holds `..data`). A file that is named itself is read whatever it is called. Files come in the
@@ -11,8 +12,12 @@
 //! This is an edge of the crate: it reads files and the standard input, when it is called and at no other time. What
 //! the documents mean, and whether they may be what they are, is for others to say.
 
+mod fault;
+mod list;
 mod problem;
 mod read;
 
+pub use fault::{Fault, field_path};
+pub use list::{Listing, list};
 pub use problem::{Cause, Problem};
-pub use read::{File, MAX_FILE_BYTES, Reading, STDIN, read, read_one};
+pub use read::{File, MAX_FILE_BYTES, Reading, STDIN, parse, read, read_bytes, read_one};

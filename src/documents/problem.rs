@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 
 use crate::yaml::YamlError;
 
-use super::MAX_FILE_BYTES;
-
 /// What is wrong with one file or directory.
 ///
 /// A list of findings prints `{path}: {cause}`; as an error the cause is its source.
@@ -36,9 +34,12 @@ pub enum Cause {
     /// It is not there, or the system does not let us have it.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The file is larger than [`MAX_FILE_BYTES`].
-    #[error("larger than the {} MiB that are read", MAX_FILE_BYTES >> 20)]
-    TooLarge,
+    /// The file is too large.
+    #[error("larger than the {} MiB that are read", limit >> 20)]
+    TooLarge {
+        /// How many bytes are read.
+        limit: u64,
+    },
     /// The file is not UTF-8.
     #[error("not UTF-8 on line {line}")]
     Encoding {

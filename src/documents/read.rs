@@ -1,15 +1,14 @@
 //! Files to documents.
 
-use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::yaml::{self, Document};
 
-use super::{Cause, Problem};
+use super::{Cause, Listing, Problem, list};
 
-/// The size of the largest file that is read.
+/// The size of the largest file that [`read`] and [`read_one`] read.
 pub const MAX_FILE_BYTES: u64 = 8 << 20;
 
 /// What stands for the standard input, where one document is wanted.
@@ -42,22 +41,9 @@ impl Reading {
 
 /// Reads the files, and those in the directories, that `paths` name.
 pub fn read(paths: &[PathBuf]) -> Reading {
-    let mut reading = Reading::default();
-    // By path, and each file once, however many ways lead to it.
-    let mut files = BTreeSet::new();
-    let mut named = HashSet::new();
-    for path in paths.iter().filter(|path| named.insert(*path)) {
-        match list(path) {
-            Ok(found) => files.extend(found),
-            Err(cause) => reading.problems.push(Problem { path: path.clone(), cause }),
-        }
-    }
-    let mut seen = HashSet::new();
+    let Listing { files, problems, .. } = list(paths);
+    let mut reading = Reading { files: Vec::new(), problems };
     for path in files {
-        // What has no canonical path is not there, which reading it tells.
-        if fs::canonicalize(&path).is_ok_and(|canonical| !seen.insert(canonical)) {
-            continue;
-        }
         match read_file(&path) {
             Ok(documents) => reading.files.push(File { path, documents }),
             Err(cause) => reading.problems.push(Problem { path, cause }),
@@ -81,44 +67,32 @@ fn only(mut documents: Vec<Document>) -> Result<Document, Cause> {
     }
 }
 
-/// The files that `path` stands for: itself, or those in it.
-fn list(path: &Path) -> Result<Vec<PathBuf>, Cause> {
-    if !fs::metadata(path)?.is_dir() {
-        return Ok(vec![path.to_owned()]);
-    }
-    let mut files = Vec::new();
-    for entry in fs::read_dir(path)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        let hidden = name.as_encoded_bytes().starts_with(b".");
-        let wanted = matches!(
-            Path::new(&name).extension().and_then(|extension| extension.to_str()),
-            Some("yaml" | "yml" | "json")
-        );
-        // A link that leads nowhere is kept: reading it says so. A directory or a pipe of such a name is passed over.
-        let is_file = fs::metadata(entry.path()).map_or(true, |metadata| metadata.is_file());
-        if wanted && !hidden && is_file {
-            files.push(path.join(name));
-        }
-    }
-    if files.is_empty() { Err(Cause::EmptyDirectory) } else { Ok(files) }
+fn read_file(path: &Path) -> Result<Vec<Document>, Cause> {
+    parse(&read_bytes(path, MAX_FILE_BYTES)?)
 }
 
-fn read_file(path: &Path) -> Result<Vec<Document>, Cause> {
+fn read_from(input: impl Read) -> Result<Vec<Document>, Cause> {
+    parse(&take(input, MAX_FILE_BYTES)?)
+}
+
+/// Reads what is in the file at `path`, if it is no more than `limit`.
+pub fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Cause> {
     let file = fs::File::open(path)?;
     if file.metadata()?.is_dir() {
         return Err(Cause::Directory);
     }
-    read_from(file)
+    take(file, limit)
 }
 
-fn read_from(input: impl Read) -> Result<Vec<Document>, Cause> {
+fn take(input: impl Read, limit: u64) -> Result<Vec<u8>, Cause> {
     let mut bytes = Vec::new();
-    input.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(Cause::TooLarge);
-    }
-    let text = std::str::from_utf8(&bytes).map_err(|error| {
+    input.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit { Err(Cause::TooLarge { limit }) } else { Ok(bytes) }
+}
+
+/// The documents in what has been read from a file.
+pub fn parse(bytes: &[u8]) -> Result<Vec<Document>, Cause> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
         let line = bytes[..error.valid_up_to()].split(|&byte| byte == b'\n').count();
         Cause::Encoding { line }
     })?;

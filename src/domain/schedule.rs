@@ -1,6 +1,7 @@
 //! Which clusters get a workload, with how many replicas.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::ClusterName;
 
@@ -15,9 +16,9 @@ pub struct TargetCluster {
 
 /// The clusters that a workload is scheduled to, in the order of its binding. No cluster is there twice.
 ///
-/// An empty schedule is a known one: the workload is scheduled nowhere.
+/// An empty schedule is a known one: the workload is scheduled nowhere. Clones share the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Schedule(Vec<TargetCluster>);
+pub struct Schedule(Arc<[TargetCluster]>);
 
 /// Why a list of clusters is no schedule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -42,7 +43,7 @@ impl Schedule {
                 return Err(ScheduleError::Negative(cluster.name.to_string(), cluster.replicas));
             }
         }
-        Ok(Self(clusters))
+        Ok(Self(clusters.into()))
     }
 
     /// The clusters, in order.

@@ -16,4 +16,4 @@ mod selector;
 mod tests;
 
 pub use compile::{API_VERSION, BUILT_IN, compile};
-pub use finding::{Finding, field_path};
+pub use finding::Finding;

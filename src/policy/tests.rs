@@ -1,9 +1,10 @@
 //! What is accepted, in which order it applies, and that every fault is found at once with its field.
 
-use super::{compile, field_path};
+use super::compile;
+use crate::documents::field_path;
 use crate::domain::{ClusterName, GroupVersionKind, Workload};
 use crate::engine::{Action, Elsewhere, GenerateWhen, Handover, PolicySet};
-use crate::json::{Pointer, Text, Value};
+use crate::json::{Text, Value};
 
 fn document(text: &str) -> Value<'static> {
     Value::parse(text.as_bytes()).unwrap().into_owned()
@@ -351,12 +352,4 @@ fn interpretations_say_where_things_are() {
         &[one(target), twice],
         &["1 spec.target: ResourceInterpretation/i is already for this kind"],
     );
-}
-
-#[test]
-fn field_paths_are_spelled_as_kubernetes_spells_them() {
-    let path = |pointer: &str| field_path(&Pointer::parse(pointer).unwrap());
-    assert_eq!(path("/spec/rules/0/fort"), "spec.rules[0].fort");
-    assert_eq!(path("/metadata/labels/a.b~1c"), r#"metadata.labels["a.b/c"]"#);
-    assert_eq!(path(""), "");
 }

@@ -1,11 +1,14 @@
 //! What the service knows beyond the request, behind ports: the [`Ledger`], bindings ([`BindingLister`]) and Works
 //! ([`WorkLister`]).
 //!
-//! The ports are named by what they do, their implementations by what backs them (`memory`, `file`). Only
+//! The ports are named by what they do, their implementations by what backs them (`memory` and `file` for the ledger, `files` for
+//! bindings and Works, which it reads into a `snapshot`). Only
 //! the composition root chooses among those; the service sees the ports alone.
 
 pub mod file;
+pub mod files;
 pub mod memory;
+pub mod snapshot;
 
 #[cfg(test)]
 mod tests;

@@ -113,6 +113,18 @@ fn the_policies_are_those_that_are_named() {
 }
 
 #[test]
+fn the_state_is_in_the_files_that_are_named() {
+    let directory = Directory::new();
+    let cluster = |name: &str| {
+        format!("apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {{name: {name}}}\n")
+    };
+    let paths = [directory.file("one", &cluster("x")), directory.file("two", &cluster("z"))].join(",");
+    let server = server(&[("REVISER_STATE", &paths)]);
+    let line = server.process.says(|line| line.contains("state loaded"));
+    assert!(line.ends_with("bindings=0 works=0 clusters=2 targets=0"), "{line}");
+}
+
+#[test]
 fn the_ledger_is_the_file_that_is_named() {
     let directory = Directory::new();
     let ledger = directory.at("ledger");

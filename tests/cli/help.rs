@@ -34,6 +34,7 @@ fn every_flag_is_in_the_help_with_its_variable_and_its_default() {
         ("--cert-dir", ""),
         ("--client-ca-file", ""),
         ("--policy", ""),
+        ("--state", ""),
         ("--ledger", ""),
         ("--admin-bind-address", "127.0.0.1:8080"),
         ("--log-format", "text"),
@@ -47,7 +48,7 @@ fn every_flag_is_in_the_help_with_its_variable_and_its_default() {
         assert!(default.is_empty() || line.contains(&format!("[default: {default}]")), "{line}");
     }
     let flags = |text: &str| text.matches(" --").count();
-    assert_eq!(flags(&serve), 12, "the table above is to have all flags:\n{serve}");
+    assert_eq!(flags(&serve), 13, "the table above is to have all flags:\n{serve}");
     for (command, all) in [
         ("preview", vec!["--filename", "--policy", "--clusters", "--cluster ", "--allocation", "--output"]),
         ("check", vec!["--policy"]),

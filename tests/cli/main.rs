@@ -18,4 +18,5 @@ mod preview;
 #[path = "../support/process.rs"]
 mod process;
 mod serve;
+mod state;
 mod usage;

@@ -12,11 +12,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("engine", &["domain", "json", "patch"]),
     ("policy", &["domain", "engine", "json"]),
     ("yaml", &["json"]),
-    ("documents", &["yaml"]),
-    ("state", &["domain"]),
+    ("documents", &["json", "yaml"]),
+    ("work", &["domain", "engine", "json", "patch"]),
+    ("state", &["documents", "domain", "json", "work", "yaml"]),
     ("protocol", &["domain", "json", "patch"]),
     ("service", &["domain", "engine", "json", "patch", "state", "work"]),
-    ("work", &["domain", "engine", "json", "patch"]),
     ("certs", &[]),
     ("manifests", &["certs", "domain", "engine", "json", "protocol", "yaml"]),
     ("telemetry", &["json"]),
@@ -82,7 +82,7 @@ const ONLY: &[(&str, &[&str])] = &[
 ];
 
 /// The service sees the ports of `state`, not what is behind them.
-const IMPLEMENTATIONS: &[&str] = &["state::memory", "state::file"];
+const IMPLEMENTATIONS: &[&str] = &["state::memory", "state::file", "state::files", "state::snapshot"];
 
 fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")

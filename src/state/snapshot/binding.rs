@@ -1,0 +1,85 @@
+//! `ResourceBinding` and `ClusterResourceBinding`.
+//!
+//! Source: karmada-io/karmada@f8fdd02 `pkg/apis/work/v1alpha2/binding_types.go`.
+
+use std::collections::{HashMap, HashSet};
+
+use super::node::{Node, Notes};
+use crate::domain::{Binding, ClusterName, GroupVersionKind, Schedule, TargetCluster, Workload};
+
+/// Reads a binding, and whose it is. `namespace` is empty for a `ClusterResourceBinding`.
+pub(super) fn read(
+    object: &Node<'_>,
+    namespace: &str,
+    name: &str,
+    notes: &mut Notes,
+) -> Option<(Workload, Binding)> {
+    let spec = object.required_map("spec", notes)?;
+    let workload = workload(&spec, namespace, notes);
+    let schedule = schedule(&spec, notes);
+    let preserves = spec.flag("preserveResourcesOnDeletion", notes);
+    let binding = Binding {
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+        schedule: schedule?,
+        preserves: preserves?,
+    };
+    Some((workload?, binding))
+}
+
+fn workload(spec: &Node<'_>, namespace: &str, notes: &mut Notes) -> Option<Workload> {
+    let resource = spec.required_map("resource", notes)?;
+    let api_version = resource.required_name("apiVersion", notes);
+    let kind = resource.required_name("kind", notes);
+    // A binding in a namespace is of an object in one. It is the last field that we read of a file as kubectl prints it,
+    // so that it also tells a file that is half written.
+    let namespace = if namespace.is_empty() {
+        resource.string("namespace", notes)
+    } else {
+        resource.required_name("namespace", notes)
+    };
+    let name = resource.required_name("name", notes);
+    Some(Workload {
+        gvk: GroupVersionKind::of(api_version?, kind?),
+        namespace: namespace?.to_owned(),
+        name: name?.to_owned(),
+    })
+}
+
+/// `spec.clusters`, then those of `spec.requiredBy` that are not yet there.
+fn schedule(spec: &Node<'_>, notes: &mut Notes) -> Option<Schedule> {
+    let before = notes.0.len();
+    let mut first: HashMap<ClusterName, Node<'_>> = HashMap::new();
+    let mut clusters = Vec::new();
+    for entry in spec.items("clusters", notes) {
+        let Some(target) = target(&entry, notes) else { continue };
+        if let Some(other) = first.get(&target.name) {
+            let position = other.field.tokens().last().map_or("", String::as_str);
+            let problem = format!("cluster {:?} is already there, in item {position}", target.name.as_str());
+            notes.note(&entry.field, problem);
+            continue;
+        }
+        first.insert(target.name.clone(), entry);
+        clusters.push(target);
+    }
+    let mut seen: HashSet<ClusterName> = first.into_keys().collect();
+    for owner in spec.items("requiredBy", notes) {
+        if !owner.is_map(notes) {
+            continue;
+        }
+        let targets: Vec<TargetCluster> =
+            owner.items("clusters", notes).iter().filter_map(|entry| target(entry, notes)).collect();
+        clusters.extend(targets.into_iter().filter(|target| seen.insert(target.name.clone())));
+    }
+    // What has a fault is refused whatever comes of this.
+    if notes.0.len() > before { None } else { Schedule::new(clusters).ok() }
+}
+
+fn target(entry: &Node<'_>, notes: &mut Notes) -> Option<TargetCluster> {
+    if !entry.is_map(notes) {
+        return None;
+    }
+    let name = entry.required_name("name", notes).and_then(ClusterName::new);
+    let replicas = entry.count("replicas", notes);
+    Some(TargetCluster { name: name?, replicas: replicas? })
+}
