@@ -26,8 +26,8 @@ impl<'p> Place<'p> {
         Self(Some((self, Step::Index(index))))
     }
 
-    pub(super) fn error(&self, problem: Problem) -> PatchError {
-        PatchError { place: self.pointer(), operation: None, problem }
+    pub(super) fn error(&self, problem: Problem) -> Failed {
+        Failed(Box::new(PatchError { place: self.pointer(), operation: None, problem }))
     }
 
     pub(super) fn pointer(&self) -> Pointer {
@@ -42,5 +42,14 @@ impl<'p> Place<'p> {
         }
         steps.reverse();
         Pointer::of(steps)
+    }
+}
+
+/// An error on its way out of functions that go into each other as deep as values are nested: it is small on the stack.
+pub(super) struct Failed(Box<PatchError>);
+
+impl From<Failed> for PatchError {
+    fn from(failed: Failed) -> Self {
+        *failed.0
     }
 }

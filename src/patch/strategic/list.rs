@@ -5,57 +5,78 @@ use std::collections::{HashMap, HashSet};
 
 use super::clean::{self, Nulls};
 use super::directive::{self, ORDER, PATCH, Word};
-use super::maps;
+use super::maps::{self, Result};
 use super::order::{Entry, arrange, list_of};
 use super::scalar::{Scalar, Type, Types, types};
 use super::schema::{ListField, Node};
 use crate::json::{Object, Value};
+use crate::patch::Problem;
 use crate::patch::place::Place;
-use crate::patch::{PatchError, Problem};
 
-type Result<T> = std::result::Result<T, PatchError>;
+/// A list on its way to its new items.
+struct Work<'v, 'a, 's> {
+    entries: Vec<Entry<'v, 'a>>,
+    /// The keys of those that are to be put in order.
+    names: Vec<Scalar<'v>>,
+    /// Entries that items of the patch are still to be merged into.
+    merges: Vec<(usize, &'v Object<'a>)>,
+    /// What is known about the items.
+    node: Node<'s>,
+}
 
-/// What came of merging two lists: the items, not yet in order, and the keys that the patch names.
-type Merged<'v, 'a> = (Vec<Entry<'v, 'a>>, Vec<Scalar<'v>>);
-
-/// `list` with the items of `patch` merged into it, as `field` says.
+/// `list` with the items of `patch` merged into it, as `field` says, which does not say that it is replaced.
 pub(super) fn merge<'a>(
     list: &Value<'a>,
     patch: &Value<'a>,
     field: ListField<'_>,
     place: &Place<'_>,
 ) -> Result<Value<'a>> {
-    let (before, with) = (items(list), items(patch));
-    if before.is_empty() && with.is_empty() {
-        return Ok(list.clone());
+    let mut work = begin(items(list), items(patch), field, place)?;
+    work.run(place)?;
+    Ok(work.finish(Some(list)))
+}
+
+fn begin<'v, 'a, 's>(
+    before: &'v [Value<'a>],
+    with: &'v [Value<'a>],
+    field: ListField<'s>,
+    place: &Place<'_>,
+) -> Result<Box<Work<'v, 'a, 's>>> {
+    let types = types(before.iter().chain(with));
+    match (field, types) {
+        (_, Types::None) => Ok(Box::new(Work::of(Vec::new()))),
+        (ListField::Set, Types::One(kind)) if kind != Type::Map => Ok(Box::new(union(before, with))),
+        (ListField::Keyed(key, node), Types::One(Type::Map)) => {
+            by_key(before, with, key, node, place).map(Box::new)
+        }
+        _ => Err(place.error(Problem::MixedItems)),
     }
-    let (entries, names) = match field {
-        ListField::Replaced => return Ok(clean::raw(patch)),
-        ListField::Set => {
-            of_type(before, with, |kind| kind != Type::Map, place)?;
-            union(before, with)
-        }
-        ListField::Keyed(key, node) => {
-            of_type(before, with, |kind| kind == Type::Map, place)?;
-            by_key(before, with, key, node, place)?
-        }
-    };
-    Ok(list_of(list, arrange(entries, &names)))
 }
 
 /// `list`, if there is one, merged with `patch`, if there is one, and put into the order of `$setElementOrder`; `None` if there
 /// is neither.
 pub(super) fn put_in_order<'a>(
-    (list, patch): (Option<&Value<'a>>, Option<&Value<'a>>),
+    lists: (Option<&Value<'a>>, Option<&Value<'a>>),
     order: &Value<'a>,
     field: ListField<'_>,
     name: &str,
     place: &Place<'_>,
 ) -> Result<Option<Value<'a>>> {
-    let directive = || format!("{ORDER}/{name}");
+    let Some(mut work) = begin_in_order(lists, order, field, name, place)? else { return Ok(None) };
+    work.run(place)?;
+    Ok(Some(work.finish(lists.0)))
+}
+
+fn begin_in_order<'v, 'a, 's>(
+    (list, patch): (Option<&'v Value<'a>>, Option<&'v Value<'a>>),
+    order: &'v Value<'a>,
+    field: ListField<'s>,
+    name: &str,
+    place: &Place<'_>,
+) -> Result<Option<Box<Work<'v, 'a, 's>>>> {
     for value in [Some(order), list, patch].into_iter().flatten() {
         if value.as_array().is_none() {
-            let problem = Problem::NotAList { directive: directive(), found: value.kind() };
+            let problem = Problem::NotAList { directive: format!("{ORDER}/{name}"), found: value.kind() };
             return Err(place.error(problem));
         }
     }
@@ -64,9 +85,8 @@ pub(super) fn put_in_order<'a>(
         ListField::Replaced | ListField::Set => None,
     };
     let (before, with, order) = (list.map_or(&[][..], items), patch.map_or(&[][..], items), items(order));
-    let out_of_order = || place.error(Problem::OutOfOrder(name.to_owned()));
     if !with.is_empty() && !order.is_empty() && !follows(with, order, key, place)? {
-        return Err(out_of_order());
+        return Err(place.error(Problem::OutOfOrder(name.to_owned())));
     }
     if list.is_none() && patch.is_none() {
         return Ok(None);
@@ -78,35 +98,55 @@ pub(super) fn put_in_order<'a>(
         Types::One(_) | Types::Mixed => return Err(place.error(Problem::MixedItems)),
     }
 
-    let cleaned: Vec<Value<'a>>;
-    let mut entries = match (patch, field) {
-        (None, _) => existing(before, key, place)?,
-        (Some(_), _) if list.is_none() => {
-            cleaned = with.iter().filter_map(|item| clean::new(item, Nulls::Keep)).collect();
-            added(&cleaned, key, place)?
-        }
-        (Some(_), ListField::Replaced) => added(with, key, place)?,
-        (Some(_), ListField::Set) => union(before, with).0,
+    let mut work = match (patch, field) {
+        (None, _) => Work::of(existing(before, key, place)?),
+        (Some(_), _) if list.is_none() => Work::of(introduced(with, key, place)?),
+        (Some(_), ListField::Replaced) => Work::of(added(with, key, place)?),
+        (Some(_), ListField::Set) => union(before, with),
         (Some(_), ListField::Keyed(key, node)) => {
             // Also where the items are replaced, all of them need their key.
             existing(before, Some(key), place)?;
-            by_key(before, with, key, node, place)?.0
+            by_key(before, with, key, node, place)?
         }
     };
-    stand_where_they_stood(&mut entries, before, key, place)?;
-    let names: Vec<Scalar<'_>> =
-        order.iter().map(|item| identity(item, key, ORDER, place)).collect::<Result<_>>()?;
+    stand_where_they_stood(&mut work.entries, before, key, place)?;
+    work.names = order.iter().map(|item| identity(item, key, ORDER, place)).collect::<Result<_>>()?;
     // DIFFERENCE: what kubectl does with a new item that the order leaves out depends on how Go sorts.
-    let placed: HashSet<&Scalar<'_>> = names.iter().collect();
-    let rest = || entries.iter().filter(|entry| !placed.contains(&entry.key));
+    let placed: HashSet<&Scalar<'_>> = work.names.iter().collect();
+    let rest = || work.entries.iter().filter(|entry| !placed.contains(&entry.key));
     if rest().nth(1).is_some() && rest().any(|entry| entry.before.is_none()) {
         return Err(place.error(Problem::NoPlace(name.to_owned())));
     }
-    let all = arrange(entries, &names);
-    Ok(Some(match list {
-        Some(list) => list_of(list, all),
-        None => Value::array(all.into_iter().map(|entry| entry.value).collect()),
-    }))
+    Ok(Some(Box::new(work)))
+}
+
+impl<'a> Work<'_, 'a, '_> {
+    fn run(&mut self, place: &Place<'_>) -> Result<()> {
+        for (position, item) in std::mem::take(&mut self.merges) {
+            self.item(position, item, place)?;
+        }
+        Ok(())
+    }
+
+    fn item(&mut self, position: usize, item: &Object<'a>, place: &Place<'_>) -> Result<()> {
+        let entry = &mut self.entries[position];
+        if let Value::Object(object) = &entry.value {
+            let here = place.item(entry.before.unwrap_or(position));
+            entry.value = maps::merge(object, item, self.node, &here)?;
+        }
+        Ok(())
+    }
+
+    fn finish(self, list: Option<&Value<'a>>) -> Value<'a> {
+        list_of(list, arrange(self.entries, &self.names))
+    }
+}
+
+impl<'v, 'a> Work<'v, 'a, '_> {
+    /// Entries that only have to be put in order.
+    fn of(entries: Vec<Entry<'v, 'a>>) -> Self {
+        Work { entries, names: Vec::new(), merges: Vec::new(), node: Node::Open }
+    }
 }
 
 /// `list` without the values in `values`.
@@ -135,18 +175,18 @@ pub(super) fn take_out<'a>(
     Ok(if kept.len() == before.len() { list.clone() } else { Value::array(kept) })
 }
 
-/// Merges maps that `key` tells apart. The items all are maps.
-fn by_key<'v, 'a>(
+/// Begins to merge maps that `key` tells apart. The items all are maps.
+fn by_key<'v, 'a, 's>(
     before: &'v [Value<'a>],
     patch: &'v [Value<'a>],
     key: &str,
-    node: Node<'_>,
+    node: Node<'s>,
     place: &Place<'_>,
-) -> Result<Merged<'v, 'a>> {
+) -> Result<Work<'v, 'a, 's>> {
     let mut deleted = HashSet::new();
     let mut plain = Vec::with_capacity(patch.len());
     let mut replace = false;
-    for item in patch {
+    for item in patch.iter().filter_map(Value::as_object) {
         match item.get(PATCH).map(directive::word) {
             None => plain.push((named(item, key, place)?, item)),
             Some(Some(Word::Delete)) => drop(deleted.insert(named(item, key, place)?)),
@@ -155,9 +195,7 @@ fn by_key<'v, 'a>(
         }
     }
     if replace {
-        let entries =
-            plain.into_iter().map(|(key, item)| Entry { key, value: clean::raw(item), before: None });
-        return Ok((entries.collect(), Vec::new()));
+        return Ok(Work::of(plain.into_iter().map(|(key, item)| new_entry(key, item)).collect()));
     }
 
     let mut entries = Vec::with_capacity(before.len() + plain.len());
@@ -173,32 +211,26 @@ fn by_key<'v, 'a>(
         entries.push(entry);
     }
     let names = plain.iter().map(|(key, _)| *key).collect();
+    let mut merges = Vec::new();
     for (identity, item) in plain {
-        let slot = match places.entry(identity) {
+        match places.entry(identity) {
             Slot::Vacant(slot) => {
                 slot.insert(Found::Added);
-                entries.push(Entry { key: identity, value: clean::raw(item), before: None });
-                continue;
+                entries.push(new_entry(identity, item));
             }
-            Slot::Occupied(slot) => *slot.get(),
-        };
-        // DIFFERENCE: kubectl takes the first item with the key, whatever the others are.
-        let position = match slot {
-            Found::Once(position) => position,
-            Found::Several => return Err(place.error(Problem::Ambiguous { key: key.to_owned() })),
-            Found::Added => return Err(place.error(Problem::AddedTwice { key: key.to_owned() })),
-        };
-        let entry: &mut Entry<'v, 'a> = &mut entries[position];
-        let empty = Object::new();
-        let here = place.item(entry.before.unwrap_or(position));
-        entry.value = maps::merge(
-            entry.value.as_object().unwrap_or(&empty),
-            item.as_object().unwrap_or(&empty),
-            node,
-            &here,
-        )?;
+            // DIFFERENCE: kubectl takes the first item with the key, whatever the others are.
+            Slot::Occupied(slot) => match slot.get() {
+                Found::Once(position) => merges.push((*position, item)),
+                Found::Several => return Err(place.error(Problem::Ambiguous { key: key.to_owned() })),
+                Found::Added => return Err(place.error(Problem::AddedTwice { key: key.to_owned() })),
+            },
+        }
     }
-    Ok((entries, names))
+    Ok(Work { entries, names, merges, node })
+}
+
+fn new_entry<'v, 'a>(key: Scalar<'v>, item: &Object<'a>) -> Entry<'v, 'a> {
+    Entry { key, value: clean::raw(&Value::Object(item.clone())), before: None }
 }
 
 /// Where the items with one key are.
@@ -210,14 +242,20 @@ enum Found {
 }
 
 /// All values of both lists, each once. The items are scalars.
-fn union<'v, 'a>(before: &'v [Value<'a>], patch: &'v [Value<'a>]) -> Merged<'v, 'a> {
+fn union<'v, 'a, 's>(before: &'v [Value<'a>], patch: &'v [Value<'a>]) -> Work<'v, 'a, 's> {
     let mut seen = HashSet::new();
     let places = (0..before.len()).map(Some).chain(std::iter::repeat(None));
     let entries = before.iter().chain(patch).zip(places).filter_map(|(item, place)| {
         let key = Scalar::of(item).filter(|key| seen.insert(*key))?;
         Some(Entry { key, value: item.clone(), before: place })
     });
-    (entries.collect(), patch.iter().filter_map(Scalar::of).collect())
+    let entries = entries.collect();
+    Work {
+        entries,
+        names: patch.iter().filter_map(Scalar::of).collect(),
+        merges: Vec::new(),
+        node: Node::Open,
+    }
 }
 
 /// The items of the list in the object.
@@ -233,13 +271,27 @@ fn existing<'v, 'a>(
     before.iter().enumerate().map(entry).collect()
 }
 
-/// Items that the object did not have.
+/// Items that take the place of all others.
 fn added<'v, 'a>(with: &'v [Value<'a>], key: Option<&str>, place: &Place<'_>) -> Result<Vec<Entry<'v, 'a>>> {
     let entry = |item: &'v Value<'a>| {
         let identity = identity(item, key, "patch", place)?;
         Ok(Entry { key: identity, value: clean::raw(item), before: None })
     };
     with.iter().map(entry).collect()
+}
+
+/// Items of a list that the object does not have.
+fn introduced<'v, 'a>(
+    with: &'v [Value<'a>],
+    key: Option<&str>,
+    place: &Place<'_>,
+) -> Result<Vec<Entry<'v, 'a>>> {
+    let entry = |item: &'v Value<'a>| {
+        let value = clean::new(item, Nulls::Keep)?;
+        let entry = |key| Entry { key, value, before: None };
+        Some(identity(item, key, "patch", place).map(entry))
+    };
+    with.iter().filter_map(entry).collect()
 }
 
 /// Gives items that the patch puts in the place of others with their key the position of those.
@@ -285,11 +337,13 @@ fn follows<'a>(
     Ok(rest.peek().is_none())
 }
 
-/// The merge key of an item of a patch, which says something: null is no key.
-fn named<'v>(item: &'v Value<'_>, key: &str, place: &Place<'_>) -> Result<Scalar<'v>> {
-    match identity(item, Some(key), "patch", place)? {
-        Scalar::Null => Err(place.error(Problem::KeyMissing { key: key.to_owned(), of: "patch" })),
-        identity => Ok(identity),
+/// The merge key of an item of a patch: null is none.
+fn named<'v>(item: &'v Object<'_>, key: &str, place: &Place<'_>) -> Result<Scalar<'v>> {
+    match item.get(key).and_then(Scalar::of) {
+        None | Some(Scalar::Null) => {
+            Err(place.error(Problem::KeyMissing { key: key.to_owned(), of: "patch" }))
+        }
+        Some(identity) => Ok(identity),
     }
 }
 
@@ -302,23 +356,10 @@ fn identity<'v>(
 ) -> Result<Scalar<'v>> {
     match key {
         None => Scalar::of(item).ok_or_else(|| place.error(Problem::MixedItems)),
-        Some(key) => item
-            .get(key)
-            .and_then(Scalar::of)
-            .ok_or_else(|| place.error(Problem::KeyMissing { key: key.to_owned(), of })),
-    }
-}
-
-/// Makes sure that all items are of one type, and of one that will do.
-fn of_type<'a>(
-    before: &[Value<'a>],
-    patch: &[Value<'a>],
-    will_do: impl Fn(Type) -> bool,
-    place: &Place<'_>,
-) -> Result<()> {
-    match types(before.iter().chain(patch)) {
-        Types::One(kind) if will_do(kind) => Ok(()),
-        _ => Err(place.error(Problem::MixedItems)),
+        Some(key) => {
+            let missing = || place.error(Problem::KeyMissing { key: key.to_owned(), of });
+            item.get(key).and_then(Scalar::of).ok_or_else(missing)
+        }
     }
 }
 

@@ -11,6 +11,9 @@
 //!
 //! What a patch does not mention stays the same piece of memory. Time is linear in the object and the patch: fields and items are
 //! found through indexes, and only lists of which the order is asked for are sorted.
+//!
+//! [`maps`] and [`list`] call each other as deep as values are nested, which [`MAX_DEPTH`](crate::json::MAX_DEPTH) bounds. What is on the
+//! stack while they do is kept small: whatever needs more room is done before or after, in a function of its own.
 
 mod check;
 mod clean;
@@ -28,7 +31,7 @@ mod tests;
 pub use check::check;
 pub use schema::Schema;
 
-use super::place::Place;
+use super::place::{Failed, Place};
 use super::{PatchError, Problem};
 use crate::json::Value;
 
@@ -36,6 +39,10 @@ use crate::json::Value;
 ///
 /// An error is about a place in the object. What [`check`] refuses need not be an error here: it depends on the object.
 pub fn apply<'a>(object: &Value<'a>, patch: &Value<'a>, schema: &Schema) -> Result<Value<'a>, PatchError> {
+    root(object, patch, schema).map_err(PatchError::from)
+}
+
+fn root<'a>(object: &Value<'a>, patch: &Value<'a>, schema: &Schema) -> Result<Value<'a>, Failed> {
     match (object, patch) {
         (_, Value::Null) => Ok(object.clone()),
         (Value::Object(_), Value::Object(patch))

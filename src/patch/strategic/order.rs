@@ -59,14 +59,17 @@ pub(super) fn arrange<'v, 'a>(entries: Vec<Entry<'v, 'a>>, names: &[Scalar<'_>])
 }
 
 /// The list of the entries; `list` itself if they are its items and in its order.
-pub(super) fn list_of<'a>(list: &Value<'a>, entries: Vec<Entry<'_, 'a>>) -> Value<'a> {
-    let same = list.as_array().is_some_and(|items| {
+pub(super) fn list_of<'a>(list: Option<&Value<'a>>, entries: Vec<Entry<'_, 'a>>) -> Value<'a> {
+    let same = |items: &[Value<'a>]| {
         items.len() == entries.len()
             && items.iter().zip(&entries).all(|(item, entry)| {
                 // A map that was merged and is not the same piece of memory differs: no need to look.
                 let merged = entry.before.is_some() && item.as_object().is_some();
                 if merged { item.is_same(&entry.value) } else { *item == entry.value }
             })
-    });
-    if same { list.clone() } else { Value::array(entries.into_iter().map(|entry| entry.value).collect()) }
+    };
+    match list {
+        Some(list) if list.as_array().is_some_and(same) => list.clone(),
+        _ => Value::array(entries.into_iter().map(|entry| entry.value).collect()),
+    }
 }
