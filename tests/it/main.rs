@@ -17,5 +17,6 @@ mod samples;
 mod shutdown;
 #[path = "../support/spawned/server.rs"]
 mod spawned;
+mod strategic;
 mod support;
 mod tls;

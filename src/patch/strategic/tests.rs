@@ -4,6 +4,16 @@ use super::*;
 use crate::json::{MAX_DEPTH, Pointer};
 use crate::patch::{Fault, Problem};
 
+fn value(text: &str) -> Value<'_> {
+    Value::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// The schema of the kind of an object; that of a kind about which nothing is declared, if it is not built in.
+fn schema_of(object: &Value<'_>) -> Schema {
+    let field = |name| object.get(name).and_then(Value::as_str).unwrap_or_default();
+    Schema::built_in(field("apiVersion"), field("kind")).unwrap_or_else(|| Schema::custom(&[], []))
+}
+
 const POD: &str = r#"{"apiVersion":"v1","kind":"Pod","spec":{"priority":1.0,"z":null,"empty":{},"none":[],"containers":[{"name":"b","image":"b","ports":[{"containerPort":53,"protocol":"TCP"},{"containerPort":53,"protocol":"UDP"}],"resources":{"limits":{"cpu":"1"},"requests":null}},{"name":"a","env":[]}],"tolerations":[{"key":"k","value":null}]},"status":{"x":1e3},"metadata":{"name":"p"}}"#;
 
 fn patched(object: &str, patch: &str) -> String {

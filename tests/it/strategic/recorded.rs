@@ -1,47 +1,17 @@
 //! Every recorded case: the object, the patch, kubectl's answer, and how ours relates to it.
 
-use super::*;
+use std::sync::LazyLock;
 
-/// What stands in `tests/data/strategic.jsonl`, behind the line that tells its origin.
-fn cases() -> Vec<Value<'static>> {
-    let text = include_str!("../../../../tests/data/strategic.jsonl");
-    text.lines().skip(1).map(value).collect()
-}
+use reviser::json::Value;
+use reviser::patch::strategic::{apply, check};
 
-/// A value as text that shows what a decoder sees: the order of maps and the spelling of numbers are gone, and with
-/// `any_order` that of lists.
-fn seen(value: &Value<'_>, any_order: bool) -> serde_json::Value {
-    match value {
-        Value::Null => serde_json::Value::Null,
-        Value::Bool(flag) => (*flag).into(),
-        Value::Number(number) => number.as_str().parse::<f64>().unwrap().into(),
-        Value::String(text) => text.as_ref().into(),
-        Value::Array(items) => {
-            let mut items: Vec<_> = items.iter().map(|item| seen(item, any_order)).collect();
-            if any_order {
-                items.sort_by_key(ToString::to_string);
-            }
-            items.into()
-        }
-        Value::Object(object) => {
-            object.iter().map(|(name, value)| (name.to_owned(), seen(value, any_order))).collect()
-        }
-    }
-}
+use super::{schema_of, seen, without_directives};
 
-/// The same without the keys that are directives.
-fn without_directives(value: serde_json::Value) -> serde_json::Value {
-    const DIRECTIVES: &[&str] = &["$patch", "$retainKeys", "$setElementOrder/", "$deleteFromPrimitiveList/"];
-    match value {
-        serde_json::Value::Array(items) => items.into_iter().map(without_directives).collect(),
-        serde_json::Value::Object(object) => object
-            .into_iter()
-            .filter(|(name, _)| !DIRECTIVES.iter().any(|directive| name.starts_with(directive)))
-            .map(|(name, value)| (name, without_directives(value)))
-            .collect(),
-        other => other,
-    }
-}
+/// What stands in the file, behind the line that tells its origin.
+static CASES: LazyLock<Vec<Value<'static>>> = LazyLock::new(|| {
+    let text = include_str!("../../data/strategic.jsonl");
+    text.lines().skip(1).map(|line| Value::parse(line.as_bytes()).unwrap()).collect()
+});
 
 /// What is wrong with our answer to a case.
 fn fault(case: &Value<'_>) -> Option<String> {
@@ -74,7 +44,7 @@ fn fault(case: &Value<'_>) -> Option<String> {
 
 #[test]
 fn every_recorded_answer_of_kubectl_is_ours() {
-    let cases = cases();
+    let cases = &*CASES;
     assert!(cases.len() >= 300, "only {} cases", cases.len());
     let faults: Vec<String> = cases.iter().filter_map(fault).collect();
     assert!(faults.is_empty(), "{} of {} cases:\n{}", faults.len(), cases.len(), faults.join("\n"));
@@ -82,7 +52,7 @@ fn every_recorded_answer_of_kubectl_is_ours() {
 
 #[test]
 fn no_directive_is_left_in_any_answer() {
-    for case in cases() {
+    for case in CASES.iter() {
         let (object, patch) = (case.get("object").unwrap(), case.get("patch").unwrap());
         if let Ok(ours) = apply(object, patch, &schema_of(object)) {
             let ours = seen(&ours, false);
@@ -94,7 +64,7 @@ fn no_directive_is_left_in_any_answer() {
 /// What kubectl can do is not refused at load, but where that is said.
 #[test]
 fn what_kubectl_does_is_not_refused_at_load() {
-    for case in cases() {
+    for case in CASES.iter() {
         let patch = case.get("patch").unwrap();
         let relation = case.get("ours").and_then(Value::as_str).unwrap();
         if case.get("kubectl").is_some() && relation != "refused" {
