@@ -33,7 +33,7 @@ fn foreign(patch: &Patch<'_>) -> serde_json::Value {
 }
 
 /// The value as `serde_json` has it. Numbers travel as strings, so that another spelling is another value.
-fn plain(value: &Value<'_>) -> serde_json::Value {
+pub(super) fn plain(value: &Value<'_>) -> serde_json::Value {
     match value {
         Value::Null => serde_json::Value::Null,
         Value::Bool(flag) => (*flag).into(),

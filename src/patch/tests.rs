@@ -71,7 +71,7 @@ const NAMES: &[&str] = &[
     "\u{1}",
 ];
 
-fn any_value() -> impl Strategy<Value = Value<'static>> {
+pub(super) fn any_value() -> impl Strategy<Value = Value<'static>> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::Bool),

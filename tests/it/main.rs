@@ -17,6 +17,7 @@ mod samples;
 mod shutdown;
 #[path = "../support/spawned/server.rs"]
 mod spawned;
+mod strategic;
 mod support;
 mod tls;
 mod works_manifest;

@@ -1,0 +1,55 @@
+//! Where a walk through an object is.
+
+use super::{PatchError, Problem};
+use crate::json::Pointer;
+
+/// A place in an object, as a chain of steps on the stack. It becomes a pointer only when something is wrong there.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'p>(Option<(&'p Self, Step<'p>)>);
+
+#[derive(Clone, Copy)]
+enum Step<'p> {
+    Name(&'p str),
+    Index(usize),
+}
+
+impl<'p> Place<'p> {
+    pub(super) const ROOT: Self = Self(None);
+
+    /// The member `name` of what is here.
+    pub(super) fn member(&'p self, name: &'p str) -> Self {
+        Self(Some((self, Step::Name(name))))
+    }
+
+    /// The item at `index` of what is here.
+    pub(super) fn item(&'p self, index: usize) -> Self {
+        Self(Some((self, Step::Index(index))))
+    }
+
+    pub(super) fn error(&self, problem: Problem) -> Failed {
+        Failed(Box::new(PatchError { place: self.pointer(), operation: None, problem }))
+    }
+
+    pub(super) fn pointer(&self) -> Pointer {
+        let mut steps = Vec::new();
+        let mut here = self;
+        while let Some((outer, step)) = &here.0 {
+            steps.push(match step {
+                Step::Name(name) => (*name).to_owned(),
+                Step::Index(index) => index.to_string(),
+            });
+            here = outer;
+        }
+        steps.reverse();
+        Pointer::of(steps)
+    }
+}
+
+/// An error on its way out of functions that go into each other as deep as values are nested: it is small on the stack.
+pub(super) struct Failed(Box<PatchError>);
+
+impl From<Failed> for PatchError {
+    fn from(failed: Failed) -> Self {
+        *failed.0
+    }
+}

@@ -1,0 +1,139 @@
+//! What can be said of a strategic merge patch before it meets an object.
+//!
+//! DIFFERENCE: kubectl says nothing of directives in a place where the object has nothing. Whether they are reached must not depend
+//! on that, so what could not be done anywhere is refused everywhere.
+
+use super::directive::{self, DELETE, Key, ORDER, PATCH, RETAIN};
+use super::maps::overlap;
+use super::scalar::{Scalar, Type, Types, types};
+use crate::json::{Object, Value};
+use crate::patch::place::Place;
+use crate::patch::{Fault, Problem};
+
+/// How alike a key and a directive are when the one is taken for a misspelling of the other.
+const NEARLY: f64 = 0.9;
+
+/// All that is wrong with `patch`, whatever it is applied to. `null` is a patch that changes nothing.
+pub fn check(patch: &Value<'_>) -> Vec<Fault> {
+    let mut faults = Faults(Vec::new());
+    match patch {
+        Value::Null => {}
+        Value::Object(object) => {
+            if object.get(PATCH).and_then(directive::word) == Some(directive::Word::Delete) {
+                faults.add(&Place::ROOT.member(PATCH), Problem::DeletesAll);
+            }
+            faults.map(object, &Place::ROOT);
+        }
+        other => faults.add(&Place::ROOT, Problem::NotAMap(other.kind())),
+    }
+    faults.0
+}
+
+struct Faults(Vec<Fault>);
+
+impl Faults {
+    fn add(&mut self, place: &Place<'_>, problem: Problem) {
+        self.0.push(Fault { place: place.pointer(), problem });
+    }
+
+    fn value(&mut self, value: &Value<'_>, place: &Place<'_>) {
+        match value {
+            Value::Object(object) => self.map(object, place),
+            Value::Array(items) => {
+                for (position, item) in items.iter().enumerate() {
+                    self.value(item, &place.item(position));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn map(&mut self, object: &Object<'_>, place: &Place<'_>) {
+        let fields = object.index();
+        for (name, value) in object.iter() {
+            let here = place.member(name);
+            match directive::read(name) {
+                Key::Field => {
+                    if let Some(meant) = meant(name) {
+                        self.add(&here, Problem::NearlyDirective { found: name.to_owned(), meant });
+                    }
+                    self.value(value, &here);
+                }
+                Key::Patch if directive::word(value).is_none() => self.add(&here, Problem::UnknownWord),
+                Key::Patch => {}
+                Key::Retain => self.retained(value, object, &here),
+                Key::Order(None) => self.add(&here, Problem::NoListName(ORDER)),
+                Key::Delete(None) => self.add(&here, Problem::NoListName(DELETE)),
+                Key::Order(Some(list)) => {
+                    self.order(value, &here);
+                    if let Some(set) = fields.get(list).filter(|set| set.as_array().is_none()) {
+                        let problem = Problem::NotAList { directive: name.to_owned(), found: set.kind() };
+                        self.add(&place.member(list), problem);
+                    }
+                }
+                Key::Delete(Some(list)) => {
+                    if !value.is_null() && self.list(value, name, &here).is_none() {
+                        continue;
+                    }
+                    let ordered = fields.get(&format!("{ORDER}/{list}")).is_some();
+                    if !ordered && fields.get(list).is_some_and(|set| overlap(set, value)) {
+                        self.add(&here, Problem::SetAndDeleted(list.to_owned()));
+                    }
+                }
+            }
+        }
+    }
+
+    fn list<'v, 'a>(
+        &mut self,
+        value: &'v Value<'a>,
+        directive: &str,
+        place: &Place<'_>,
+    ) -> Option<&'v [Value<'a>]> {
+        let items = value.as_array();
+        if items.is_none() {
+            self.add(place, Problem::NotAList { directive: directive.to_owned(), found: value.kind() });
+        }
+        items
+    }
+
+    fn retained(&mut self, value: &Value<'_>, object: &Object<'_>, place: &Place<'_>) {
+        let Some(items) = self.list(value, RETAIN, place) else { return };
+        for (position, item) in items.iter().enumerate().filter(|(_, item)| item.as_str().is_none()) {
+            let problem = Problem::BadItem { directive: RETAIN.to_owned(), found: item.kind() };
+            self.add(&place.item(position), problem);
+        }
+        let names: std::collections::HashSet<&str> = items.iter().filter_map(Value::as_str).collect();
+        for (name, value) in object.iter() {
+            if directive::read(name) == Key::Field && !value.is_null() && !names.contains(name) {
+                self.add(place, Problem::NotRetained(name.to_owned()));
+            }
+        }
+    }
+
+    fn order(&mut self, value: &Value<'_>, place: &Place<'_>) {
+        let Some(items) = self.list(value, ORDER, place) else { return };
+        match types(items) {
+            Types::Mixed => self.add(place, Problem::MixedItems),
+            Types::One(Type::Map) => {
+                for (position, item) in items.iter().enumerate() {
+                    let keyed = item
+                        .as_object()
+                        .is_some_and(|item| item.iter().any(|(_, value)| Scalar::of(value).is_some()));
+                    if !keyed {
+                        let problem = Problem::BadItem { directive: ORDER.to_owned(), found: item.kind() };
+                        self.add(&place.item(position), problem);
+                    }
+                }
+            }
+            Types::None | Types::One(_) => {}
+        }
+    }
+}
+
+/// The directive that a key is probably meant to be.
+fn meant(name: &str) -> Option<&'static str> {
+    let written = name.strip_prefix('$')?.split('/').next()?.to_lowercase();
+    let like = |directive: &str| strsim::jaro_winkler(&written, &directive[1..].to_lowercase());
+    [PATCH, RETAIN, ORDER, DELETE].into_iter().find(|directive| like(directive) >= NEARLY)
+}

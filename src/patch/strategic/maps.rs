@@ -1,0 +1,226 @@
+//! Maps that are merged field by field.
+
+use std::collections::HashSet;
+
+use super::clean::{self, Nulls};
+use super::directive::{self, DELETE, Key, PATCH, RETAIN, Word};
+use super::list;
+use super::scalar::Scalar;
+use super::schema::{ListField, MapField, Node};
+use crate::json::{Index, Object, Value};
+use crate::patch::Problem;
+use crate::patch::edits::Edits;
+use crate::patch::place::{Failed, Place};
+
+pub(super) type Result<T> = std::result::Result<T, Failed>;
+
+/// `object` with `patch` merged into it; the same piece of memory if nothing changes.
+pub(super) fn merge<'a>(
+    object: &Object<'a>,
+    patch: &Object<'a>,
+    node: Node<'_>,
+    place: &Place<'_>,
+) -> Result<Value<'a>> {
+    if let Some(word) = patch.get(PATCH) {
+        return follow(word, object, patch, place);
+    }
+    let mut walk = Walk::begin(object, patch, node, place)?;
+    for (name, order) in orders(patch) {
+        walk.order(name, order)?;
+    }
+    for (name, value) in patch.iter() {
+        walk.field(name, value)?;
+    }
+    walk.deletes(patch)?;
+    Ok(walk.edits.finish())
+}
+
+/// Does what `$patch` says with a map.
+fn follow<'a>(
+    word: &Value<'a>,
+    object: &Object<'a>,
+    patch: &Object<'a>,
+    place: &Place<'_>,
+) -> Result<Value<'a>> {
+    let present = Value::Object(object.clone());
+    let new = match directive::word(word) {
+        Some(Word::Replace) => clean::raw(&Value::Object(patch.clone())),
+        Some(Word::Delete) => Value::empty_object(),
+        None => return Err(place.error(Problem::UnknownWord)),
+    };
+    Ok(if present == new { present } else { new })
+}
+
+/// The directives `$setElementOrder` of a map: the name of the list, if there is one, and its order.
+fn orders<'p, 'a>(patch: &'p Object<'a>) -> impl Iterator<Item = (Option<&'p str>, &'p Value<'a>)> {
+    patch.iter().filter_map(|(key, order)| match directive::read(key) {
+        Key::Order(name) => Some((name, order)),
+        _ => None,
+    })
+}
+
+/// The fields that `$retainKeys` keeps. What the patch sets beside it has to be among them.
+fn retained<'p>(listed: &'p Value<'_>, patch: &Object<'_>, place: &Place<'_>) -> Result<HashSet<&'p str>> {
+    let Some(items) = listed.as_array() else {
+        let problem = Problem::NotAList { directive: RETAIN.to_owned(), found: listed.kind() };
+        return Err(place.error(problem));
+    };
+    let mut names = HashSet::with_capacity(items.len());
+    for item in items {
+        match item {
+            Value::String(name) => drop(names.insert(name.as_ref())),
+            Value::Array(_) | Value::Object(_) => {
+                let problem = Problem::BadItem { directive: RETAIN.to_owned(), found: item.kind() };
+                return Err(place.error(problem));
+            }
+            // No field is called that.
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    for (name, value) in patch.iter() {
+        if directive::read(name) == Key::Field && !value.is_null() && !names.contains(name) {
+            return Err(place.error(Problem::NotRetained(name.to_owned())));
+        }
+    }
+    Ok(names)
+}
+
+/// One map on its way to its new members.
+struct Walk<'o, 'p, 'a, 's> {
+    edits: Edits<'o, 'p, 'a>,
+    /// What the patch has.
+    fields: Index<'p, 'a>,
+    /// The lists that were put in order, and therefore merged.
+    ordered: HashSet<&'p str>,
+    node: Node<'s>,
+    place: &'o Place<'o>,
+}
+
+/// What is to be merged with the value of a field of the patch.
+enum Step<'a, 's> {
+    Map(Object<'a>, Node<'s>),
+    List(Value<'a>, ListField<'s>),
+}
+
+impl<'o, 'p, 'a, 's> Walk<'o, 'p, 'a, 's> {
+    fn begin(
+        object: &'o Object<'a>,
+        patch: &'p Object<'a>,
+        node: Node<'s>,
+        place: &'o Place<'o>,
+    ) -> Result<Box<Self>> {
+        let mut edits = Edits::new(object);
+        if let Some(listed) = patch.get(RETAIN) {
+            edits.keep_only(retained(listed, patch, place)?);
+        }
+        Ok(Box::new(Self { edits, fields: patch.index(), ordered: HashSet::new(), node, place }))
+    }
+
+    /// Follows a `$setElementOrder`, and merges the list that it is about.
+    fn order(&mut self, name: Option<&'p str>, order: &Value<'a>) -> Result<()> {
+        let name = name.ok_or_else(|| self.place.error(Problem::NoListName(directive::ORDER)))?;
+        let place = self.place.member(name);
+        let field = self.list_field(name, &place)?;
+        let list = self.edits.get(name).cloned();
+        let lists = (list.as_ref(), self.fields.get(name));
+        if let Some(list) = list::put_in_order(lists, order, field, name, &place)? {
+            self.edits.set_merged(name, list);
+            self.ordered.insert(name);
+        }
+        Ok(())
+    }
+
+    fn field(&mut self, name: &'p str, value: &'p Value<'a>) -> Result<()> {
+        let place = self.place.member(name);
+        let merged = match (self.step(name, value, &place)?, value) {
+            (Some(Step::Map(present, node)), Value::Object(patch)) => merge(&present, patch, node, &place)?,
+            (Some(Step::List(present, field)), _) => list::merge(&present, value, field, &place)?,
+            _ => return Ok(()),
+        };
+        self.edits.set_merged(name, merged);
+        Ok(())
+    }
+
+    /// Does what can be done at once with a field of the patch, and gives what cannot.
+    fn step(&mut self, name: &'p str, value: &Value<'a>, place: &Place<'_>) -> Result<Option<Step<'a, 's>>> {
+        if directive::read(name) != Key::Field || self.ordered.contains(name) {
+            return Ok(None);
+        }
+        match (self.edits.get(name), value) {
+            (_, Value::Null) => self.edits.remove(name),
+            (Some(Value::Object(present)), Value::Object(_)) => {
+                match self.node.map(name).ok_or_else(|| unknown(name, "map", place))? {
+                    MapField::Merged(node) => return Ok(Some(Step::Map(present.clone(), node))),
+                    MapField::Replaced => self.edits.set(name, clean::raw(value)),
+                }
+            }
+            (Some(present @ Value::Array(_)), Value::Array(_)) => match self.list_field(name, place)? {
+                ListField::Replaced => self.edits.set(name, clean::raw(value)),
+                field => return Ok(Some(Step::List(present.clone(), field))),
+            },
+            _ => match clean::new(value, Nulls::Drop) {
+                Some(value) => self.edits.set(name, value),
+                None => self.edits.remove(name),
+            },
+        }
+        Ok(None)
+    }
+
+    fn list_field(&self, name: &str, place: &Place<'_>) -> Result<ListField<'s>> {
+        self.node.list(name).ok_or_else(|| unknown(name, "list", place))
+    }
+
+    /// Follows every `$deleteFromPrimitiveList`.
+    fn deletes(&mut self, patch: &'p Object<'a>) -> Result<()> {
+        for (key, values) in patch.iter() {
+            match directive::read(key) {
+                Key::Delete(Some(name)) => self.delete(name, values)?,
+                Key::Delete(None) => return Err(self.place.error(Problem::NoListName(DELETE))),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn delete(&mut self, name: &'p str, values: &Value<'a>) -> Result<()> {
+        let place = self.place.member(name);
+        let ordered = self.ordered.contains(name);
+        if !ordered && self.fields.get(name).is_some_and(|set| overlap(set, values)) {
+            // DIFFERENCE: which of the two comes first in kubectl is chance.
+            return Err(place.error(Problem::SetAndDeleted(name.to_owned())));
+        }
+        match values {
+            Value::Null => self.edits.remove(name),
+            Value::Array(_) => {
+                if let Some(list @ Value::Array(_)) = self.edits.get(name) {
+                    let list = list::take_out(list, values, self.list_field(name, &place)?, &place)?;
+                    self.edits.set_merged(name, list);
+                }
+            }
+            // DIFFERENCE: kubectl ignores these, or sets the field to them.
+            other => {
+                let problem =
+                    Problem::NotAList { directive: format!("{DELETE}/{name}"), found: other.kind() };
+                return Err(place.error(problem));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether setting a field and deleting values from it comes out differently the other way round.
+pub(super) fn overlap(set: &Value<'_>, deleted: &Value<'_>) -> bool {
+    match (set, deleted) {
+        (Value::Null, _) => false,
+        (_, Value::Null) => true,
+        (Value::Array(set), Value::Array(deleted)) => {
+            let deleted: HashSet<Scalar<'_>> = deleted.iter().filter_map(Scalar::of).collect();
+            set.iter().filter_map(Scalar::of).any(|item| deleted.contains(&item))
+        }
+        _ => false,
+    }
+}
+
+fn unknown(name: &str, holds: &'static str, place: &Place<'_>) -> Failed {
+    place.error(Problem::UnknownField { name: name.to_owned(), holds })
+}

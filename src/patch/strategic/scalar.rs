@@ -1,0 +1,80 @@
+//! Values as they are compared when lists are merged.
+
+use crate::json::{Number, Value};
+
+/// A value that items of lists are told apart by. Numbers are read as Go's decoder reads them: what fits is an integer, anything
+/// else a float, and an integer never equals a float.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Scalar<'v> {
+    Null,
+    Bool(bool),
+    Integer(i64),
+    /// The bits of a finite one.
+    Float(u64),
+    /// A number that is too large for a float.
+    Large(&'v str),
+    Text(&'v str),
+}
+
+impl<'v> Scalar<'v> {
+    /// The value, if it is neither a list nor a map.
+    pub(super) fn of(value: &'v Value<'_>) -> Option<Self> {
+        match value {
+            Value::Null => Some(Self::Null),
+            Value::Bool(flag) => Some(Self::Bool(*flag)),
+            Value::Number(number) => Some(Self::number(number)),
+            Value::String(text) => Some(Self::Text(text)),
+            Value::Array(_) | Value::Object(_) => None,
+        }
+    }
+
+    fn number(number: &'v Number<'_>) -> Self {
+        if let Some(integer) = number.as_i64() {
+            return Self::Integer(integer);
+        }
+        match number.as_str().parse::<f64>() {
+            // Adding zero makes one of the two zeros.
+            Ok(float) if float.is_finite() => Self::Float((float + 0.0).to_bits()),
+            _ => Self::Large(number.as_str()),
+        }
+    }
+}
+
+/// The types that a list can be of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Type {
+    Bool,
+    Integer,
+    Float,
+    Text,
+    Map,
+}
+
+/// The types of all items of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Types {
+    /// There are no items.
+    None,
+    One(Type),
+    /// Several types, nulls or lists: such a list cannot be merged.
+    Mixed,
+}
+
+pub(super) fn types<'v, 'a: 'v>(items: impl IntoIterator<Item = &'v Value<'a>>) -> Types {
+    let mut all = Types::None;
+    for item in items {
+        let this = match Scalar::of(item) {
+            Some(Scalar::Bool(_)) => Type::Bool,
+            Some(Scalar::Integer(_)) => Type::Integer,
+            Some(Scalar::Float(_) | Scalar::Large(_)) => Type::Float,
+            Some(Scalar::Text(_)) => Type::Text,
+            None if item.as_object().is_some() => Type::Map,
+            Some(Scalar::Null) | None => return Types::Mixed,
+        };
+        if all != Types::None && all != Types::One(this) {
+            return Types::Mixed;
+        }
+        all = Types::One(this);
+    }
+    all
+}

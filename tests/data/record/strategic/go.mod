@@ -1,0 +1,3 @@
+module strategic
+
+go 1.26.0
