@@ -103,7 +103,8 @@ impl Compiler<'_> {
             }
             ("optMap" | "optFlatMap", [variable, body]) => {
                 let target = self.node(target)?;
-                let body = self.with_local(variable, |compiler| compiler.node(body))?;
+                let body = self
+                    .with_local(variable, target.levels.saturating_sub(1), |compiler| compiler.node(body))?;
                 Ok(Op::OptionalMap(Box::new([target, body]), name == "optFlatMap"))
             }
             ("or" | "orValue", [other]) => Ok(Op::OptionalElse(self.pair(target, other)?, name == "orValue")),
@@ -133,7 +134,7 @@ impl Compiler<'_> {
         body: &IdedExpr,
     ) -> Result<Op> {
         let range = self.node(range)?;
-        let (filter, body) = self.with_local(variable, |compiler| {
+        let (filter, body) = self.with_local(variable, range.levels.saturating_sub(1), |compiler| {
             let filter = filter.map(|filter| compiler.node(filter)).transpose()?;
             Ok((filter, compiler.node(body)?))
         })?;

@@ -75,7 +75,14 @@ pub(super) struct Compiler<'c> {
     depth: usize,
     variables: Vec<Variable>,
     /// The variables of the loops around, from the outside in.
-    locals: Vec<String>,
+    locals: Vec<Local>,
+}
+
+/// The variable of a loop.
+struct Local {
+    name: String,
+    /// The [`levels`](Node::levels) of its values.
+    levels: usize,
 }
 
 impl Compiler<'_> {
@@ -101,7 +108,12 @@ impl Compiler<'_> {
             Expr::Comprehension(_) | Expr::Unspecified => self.fail(expression, "this is no expression"),
         }?;
         self.depth -= 1;
-        Ok(Node { offset: u32::try_from(self.offset(expression)).unwrap_or(u32::MAX), op })
+        let levels = op.levels(|number| self.locals.get(number).map_or(0, |local| local.levels));
+        if levels > MAX_DEPTH {
+            let problem = format!("the lists and maps of a value are nested at most {MAX_DEPTH} levels deep");
+            return self.fail(expression, problem);
+        }
+        Ok(Node { levels, offset: u32::try_from(self.offset(expression)).unwrap_or(u32::MAX), op })
     }
 
     pub(super) fn boxed(&mut self, expression: &IdedExpr) -> Result<Box<Node>> {
@@ -150,7 +162,10 @@ impl Compiler<'_> {
             .find(|group| self.scope.is_group(group) && self.scope.members(group).contains(&name));
         let advice = match group {
             Some(group) => format!("; did you mean `{group}.{name}`?"),
-            None => hint(name, self.scope.names().into_iter().chain(self.locals.iter().map(String::as_str))),
+            None => hint(
+                name,
+                self.scope.names().into_iter().chain(self.locals.iter().map(|local| local.name.as_str())),
+            ),
         };
         self.fail(expression, format!("unknown variable `{name}`{advice}"))
     }
@@ -188,6 +203,7 @@ impl Compiler<'_> {
     pub(super) fn with_local<T>(
         &mut self,
         variable: &IdedExpr,
+        levels: usize,
         body: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
         let Expr::Ident(name) = &variable.expr else {
@@ -196,7 +212,7 @@ impl Compiler<'_> {
         if name.starts_with('.') {
             return self.fail(variable, "the name of a variable has no point");
         }
-        self.locals.push(name.clone());
+        self.locals.push(Local { name: name.clone(), levels });
         let compiled = body(self);
         self.locals.pop();
         compiled
@@ -204,7 +220,7 @@ impl Compiler<'_> {
 
     /// The number of a loop's variable. A name with a point in front is never one.
     fn local(&self, name: &str) -> Option<usize> {
-        self.locals.iter().rposition(|local| local == name)
+        self.locals.iter().rposition(|local| local.name == name)
     }
 
     /// The name of the group that this is.

@@ -89,19 +89,19 @@ pub(super) struct Fault {
 /// The message holds a piece of the expression's source, paths and kinds of values, and never a value: the object may be
 /// a Secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("failed to evaluate {source_text:?} at column {column}: {problem}")]
+#[error("failed to evaluate {clipped:?} at line {line}, column {column}: {problem}")]
 pub struct EvaluateError {
-    source_text: String,
+    clipped: String,
     offset: usize,
+    line: usize,
     column: usize,
     problem: Problem,
 }
 
 impl EvaluateError {
     pub(super) fn new(source: &str, fault: Fault) -> Self {
-        let Fault { offset, problem } = fault;
-        let place = CompileError::new(source, offset as usize, "");
-        Self { source_text: clip(source), offset: place.offset, column: place.column, problem }
+        let CompileError { offset, line, column, .. } = CompileError::new(source, fault.offset as usize, "");
+        Self { clipped: clip(source), offset, line, column, problem: fault.problem }
     }
 
     /// Bytes of the source before the part that failed.

@@ -11,7 +11,7 @@ use super::error::{Fault, Problem};
 use super::node::{Entry, Item, Node, Op};
 use super::operators::binary;
 use super::scope::{Bindings, Missing, Variable};
-use super::value::{Val, View, check_count};
+use super::value::{Val, View, check_count, spend_search};
 use crate::json::Value;
 
 /// Values that have been looked up, each once.
@@ -158,7 +158,6 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
     }
 
     fn map(&mut self, node: &'v Node, entries: &'v [Entry]) -> Given<Val<'v, 'a>> {
-        const MEMBERS_PER_STEP: usize = 8;
         let mut members: Vec<(Val<'v, 'a>, Val<'v, 'a>)> = Vec::with_capacity(entries.len());
         for entry in entries {
             let key = self.value(&entry.key)?;
@@ -167,7 +166,8 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
                 let problem = format!("the keys of maps are strings, as in JSON, and not {found}");
                 return Err(entry.key.fault(Problem::Failed(problem.into())));
             };
-            entry.key.given(self.budget.spend(1 + members.len() / MEMBERS_PER_STEP))?;
+            entry.key.given(self.budget.spend(1))?;
+            entry.key.given(spend_search(members.len(), name, self.budget))?;
             if members.iter().any(|(other, _)| other.as_text() == Some(name)) {
                 return Err(entry.key.fault(Problem::failed("the map has this key twice")));
             }

@@ -48,7 +48,7 @@ pub use error::{CompileError, EvaluateError};
 pub use scope::{Bindings, Missing, Scope, Variable};
 pub use template::Template;
 
-use crate::json::Value;
+use crate::json::{self, Value};
 use error::Problem;
 use evaluate::Run;
 use node::Node;
@@ -105,6 +105,11 @@ impl Expression {
         budget: &mut Budget,
     ) -> Result<Value<'a>, EvaluateError> {
         self.run(bindings, budget, output::give)
+    }
+
+    /// What the value is as JSON, if that can be told from the source alone: for a place that takes but one kind.
+    pub fn kind(&self) -> Option<json::Kind> {
+        self.gives().and_then(Kind::as_json)
     }
 
     /// What the value is, if that can be told from the source alone.

@@ -9,6 +9,8 @@ use super::value::Kind;
 pub(super) struct Node {
     /// Where it is, in bytes of the source.
     pub(super) offset: u32,
+    /// How many lists, maps and optionals its value may have around a piece of a document.
+    pub(super) levels: usize,
     pub(super) op: Op,
 }
 
@@ -171,5 +173,30 @@ impl Node {
                 return None;
             }
         })
+    }
+}
+
+impl Op {
+    /// The [`levels`](Node::levels) of what it gives; those of a loop's variable are `local`'s to know.
+    pub(super) fn levels(&self, local: impl Fn(usize) -> usize) -> usize {
+        let most = |nodes: &[Node]| nodes.iter().map(|node| node.levels).max().unwrap_or(0);
+        match self {
+            Self::Local(number) => local(*number),
+            Self::Select(inner, _) | Self::OptionalSelect(inner, _) => inner.levels.max(1),
+            Self::Index(sides) | Self::OptionalIndex(sides) => sides[0].levels.max(1),
+            Self::List(items) => 1 + items.iter().map(|item| item.value.levels).max().unwrap_or(0),
+            Self::Map(entries) => 1 + entries.iter().map(|entry| entry.value.levels).max().unwrap_or(0),
+            Self::Conditional(parts) => most(&parts[1..]),
+            Self::Binary(Binary::Add, sides) | Self::OptionalElse(sides, _) => most(&**sides),
+            Self::Loop(walk) => match walk.kind {
+                LoopKind::Filter => walk.range.levels.max(1),
+                LoopKind::Map => 1 + walk.body.levels,
+                LoopKind::All | LoopKind::Exists | LoopKind::ExistsOne => 0,
+            },
+            Self::OptionalMap(parts, _) => 1 + parts[1].levels,
+            Self::Call(_, arguments) => 1 + most(arguments),
+            Self::OptionalVariable(_) | Self::Find(..) => 1,
+            _ => 0,
+        }
     }
 }

@@ -24,7 +24,7 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
             None => None,
             Some(View::Map(members)) => node.given(members.get(name, self.budget))?,
             // What can't have the member does not have it.
-            Some(_) if matches!(node.op, Op::OptionalSelect(..)) => None,
+            Some(_) if from_optional || matches!(node.op, Op::OptionalSelect(..)) => None,
             Some(_) => {
                 let found = inner.unwrap_or(&container).kind().article();
                 let problem = format!("{name:?} is read from {found}, which has no members");

@@ -5,7 +5,7 @@ use super::error::{CompileError, EvaluateError};
 use super::scope::{Bindings, Scope, Variable};
 use super::value::Kind;
 use super::{Expression, MAX_TEMPLATE_BYTES, output, scan};
-use crate::json::Value;
+use crate::json::{self, Value};
 
 /// A string of a policy in which `${expression}` stands for a value.
 ///
@@ -43,6 +43,14 @@ impl Template {
             [] => Some(""),
             [Part::Text(text)] => Some(text),
             _ => None,
+        }
+    }
+
+    /// What the value is, if that can be told from the string alone: for a place that takes but one kind.
+    pub fn kind(&self) -> Option<json::Kind> {
+        match self.parts.as_slice() {
+            [Part::Expression(expression)] => expression.kind(),
+            _ => Some(json::Kind::String),
         }
     }
 

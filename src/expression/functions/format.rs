@@ -78,6 +78,10 @@ impl Out<'_> {
 
     fn clause(&mut self, clause: Clause, value: &Val<'_, '_>) -> Result<(), Problem> {
         let Clause { letter, precision } = clause;
+        if let View::Double(_) = value.view() {
+            // All digits of a number that may have 309 of them are computed, however few are asked for.
+            self.budget.spend(320 + precision)?;
+        }
         let text = match (letter, value.view()) {
             ('s', _) => return self.value(value),
             ('d', View::Int(number)) => number.to_string(),

@@ -144,6 +144,12 @@ const OTHERS: [(&str, bool); 14] = [
 /// Prefixes of functions that look like members: `lists.range`.
 pub(super) const NAMESPACES: [&str; 2] = ["lists", "optional"];
 
+/// Every name that can be called.
+#[cfg(test)]
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    FUNCTIONS.iter().map(|function| function.name).chain(OTHERS.iter().map(|(name, _)| *name))
+}
+
 impl Function {
     /// The function `name` as it is called here, or what is wrong with that.
     pub(super) fn find(name: &str, member: bool, arguments: usize) -> Result<Self, String> {

@@ -1,6 +1,7 @@
 //! Functions of strings. Positions count characters, not bytes.
 
 use super::{int_argument, text_argument, to_int, wrong};
+use crate::expression::MAX_ITEMS;
 use crate::expression::budget::Budget;
 use crate::expression::error::Problem;
 use crate::expression::value::{Val, View, check_count, check_length};
@@ -89,14 +90,15 @@ pub(super) fn split<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> G
     if most == 0 || (own.is_empty() && separator.is_empty()) {
         return Val::list(Vec::new(), budget);
     }
+    let most_cuts = (most - 1).min(MAX_ITEMS);
     let mut cuts = Vec::new();
     if separator.is_empty() {
-        cuts.extend(own.char_indices().skip(1).take(most - 1).map(|(at, _)| (at, at)));
+        cuts.extend(own.char_indices().skip(1).take(most_cuts).map(|(at, _)| (at, at)));
     } else {
-        let places = own.match_indices(separator).take(most - 1);
+        let places = own.match_indices(separator).take(most_cuts);
         cuts.extend(places.map(|(at, _)| (at, at + separator.len())));
     }
-    check_count(cuts.len())?;
+    check_count(cuts.len() + 1)?;
     let mut parts = Vec::with_capacity(cuts.len() + 1);
     let mut start = 0;
     for (end, next) in cuts.into_iter().chain([(own.len(), own.len())]) {

@@ -1,6 +1,21 @@
 //! Functions, one by one.
 
 use super::{all, none};
+use crate::expression::functions::names;
+
+#[test]
+fn every_function_and_no_other_is_in_the_documentation() {
+    let text = include_str!("../../../docs/expressions.md");
+    for name in names() {
+        assert!(text.contains(&format!("`{name}`")), "{name} is not documented");
+    }
+    let table = text.split("| for | functions |").nth(1).unwrap().split("\n\n").next().unwrap();
+    let documented: Vec<&str> = table.split('`').skip(1).step_by(2).collect();
+    assert!(documented.len() > 40);
+    for name in documented {
+        assert!(names().any(|known| known == name), "{name} is documented and not there");
+    }
+}
 
 #[test]
 fn strings() {

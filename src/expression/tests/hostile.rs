@@ -133,12 +133,19 @@ fn a_budget_is_shared_by_all_that_is_evaluated_on_it() {
     assert_eq!(budget.left(), 0);
 }
 
-/// An object of this text, whatever is asked for.
-struct Just(Value<'static>);
+/// The same text twice, as `object` and as `original`, which share nothing.
+struct Twins(Value<'static>, Value<'static>);
 
-impl Bindings<'static> for Just {
-    fn look_up(&self, _: &Variable) -> Result<Cow<'_, Value<'static>>, Missing> {
-        Ok(Cow::Borrowed(&self.0))
+impl Twins {
+    fn new(text: &str) -> Self {
+        let copy = || Value::parse(text.as_bytes()).unwrap().into_owned();
+        Self(copy(), copy())
+    }
+}
+
+impl Bindings<'static> for Twins {
+    fn look_up(&self, variable: &Variable) -> Result<Cow<'_, Value<'static>>, Missing> {
+        Ok(Cow::Borrowed(if *variable == Variable::Original { &self.1 } else { &self.0 }))
     }
 }
 
@@ -146,18 +153,57 @@ impl Bindings<'static> for Just {
 fn the_deepest_object_is_compared_and_given_but_not_made_deeper() {
     on_a_small_stack(|| {
         let text = format!("{}{}", "[".repeat(512), "]".repeat(512));
-        let deep = Just(Value::parse(text.as_bytes()).unwrap().into_owned());
+        let deep = Twins::new(&text);
         let evaluate = |source: &str| {
             Expression::compile(source, &scope()).unwrap().evaluate(&deep, &mut Budget::default())
         };
         assert_eq!(evaluate("object").unwrap().to_string(), text);
-        // Compared as two copies, not as one that is shared.
         assert_eq!(evaluate("[object] == [original] && object == original").unwrap().to_string(), "true");
         assert_eq!(evaluate("[[object[0]]][0]").unwrap().to_string(), text);
         assert!(evaluate("[object]").unwrap_err().is_limit());
         assert!(evaluate("{'a': object}").unwrap_err().is_limit());
         assert!(evaluate("'%s'.format([object])").is_ok());
         assert!(evaluate("[object, original].distinct().size() == 1").is_ok());
+        // At the bottom of an expression that is itself as deep as may be.
+        for (open, close) in [
+            ("[1].all(x,", ")"),
+            ("[1].exists(x,", ")"),
+            ("true && [true].all(x, x &&", ")"),
+            ("true ? (", "): false"),
+        ] {
+            let deepest = (1..MAX_DEPTH).rev().find_map(|count| {
+                let inner = "[object] == [original] && '%s'.format([[object]]) != '' && [[object]].distinct().size() == 1";
+                let source = [&open.repeat(count), inner, &close.repeat(count)].concat();
+                Expression::compile(&source, &scope()).ok()
+            });
+            assert_eq!(deepest.unwrap().evaluate(&deep, &mut Budget::default()).unwrap().to_string(), "true");
+        }
+    });
+}
+
+#[test]
+fn values_are_not_nested_deeper_than_the_stack_has_room_for() {
+    on_a_small_stack(|| {
+        let wrapped = |links: usize, brackets: usize| {
+            let link = format!(".map(x, {}x{})", "[".repeat(brackets), "]".repeat(brackets));
+            format!("[object]{}", link.repeat(links))
+        };
+        for (links, brackets) in [(90, 0), (45, 1), (45, 18), (1, 90), (20, 4), (20, 40), (90, 1)] {
+            let value = wrapped(links, brackets);
+            for source in [
+                format!("{value} == {value}"),
+                format!("'%s'.format([{value}])"),
+                value.clone(),
+                format!("[{value}].distinct()"),
+            ] {
+                fate(&source);
+            }
+        }
+        assert_eq!(fate(&wrapped(20, 4)).0, "value");
+        assert_eq!(fate(&wrapped(20, 5)).0, "refused");
+        let optionals =
+            |count: usize| format!("optional.of(1){}", ".optMap(x, optional.of(x))".repeat(count));
+        assert_eq!(fate(&format!("{} == optional.none()", optionals(40))).0, "value");
     });
 }
 
@@ -166,7 +212,7 @@ fn a_large_object_is_not_gone_through_more_often_than_is_paid_for() {
     let members: Vec<String> =
         (0..20_000).map(|number| format!("\"k{number}\":\"{}\"", "v".repeat(40))).collect();
     let text = format!("{{\"m\":{{{}}},\"s\":\"{}\"}}", members.join(","), "x".repeat(400_000));
-    let large = Just(Value::parse(text.as_bytes()).unwrap().into_owned());
+    let large = Twins::new(&text);
     let evaluate = |source: &str| {
         let mut budget = Budget::default();
         let given = Expression::compile(source, &scope()).unwrap().evaluate(&large, &mut budget);

@@ -113,7 +113,7 @@ fn an_undefined_variable_is_named_and_absence_can_be_asked_for() {
     assert!(!error.is_limit());
     assert_eq!(
         error.to_string(),
-        "failed to evaluate \"1 == 2 ? 'a' : cluster.zone\" at column 23: cluster.zone is not defined"
+        "failed to evaluate \"1 == 2 ? 'a' : cluster.zone\" at line 1, column 23: cluster.zone is not defined"
     );
 }
 

@@ -101,6 +101,27 @@ fn a_template_uses_what_its_expressions_use() {
 }
 
 #[test]
+fn the_kind_is_known_where_it_can_be_seen() {
+    use crate::json::Kind;
+    for (text, expected) in [
+        ("", Some(Kind::String)),
+        ("a${replicas}", Some(Kind::String)),
+        ("${null}", Some(Kind::Null)),
+        ("${replicas > 0}", Some(Kind::Bool)),
+        ("${size(object.spec) * 2}", Some(Kind::Number)),
+        ("${'a' + object.x}", Some(Kind::String)),
+        ("${quantity('1').add(object.x)}", Some(Kind::String)),
+        ("${object.x.split(',')}", Some(Kind::Array)),
+        ("${true ? {'a': 1} : {}}", Some(Kind::Object)),
+        ("${true ? {'a': 1} : []}", None),
+        ("${object.?x}", None),
+        ("${object.x}", None),
+    ] {
+        assert_eq!(Template::compile(text, &scope()).unwrap().kind(), expected, "{text}");
+    }
+}
+
+#[test]
 fn a_condition_is_a_boolean_or_refused() {
     let holds = |source: &str| {
         Condition::compile(source, &scope()).unwrap().holds(&Known::default(), &mut Budget::default())
