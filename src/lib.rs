@@ -10,6 +10,7 @@ pub mod documents;
 pub mod domain;
 pub mod doors;
 pub mod engine;
+pub mod expression;
 pub mod json;
 pub mod manifests;
 pub mod patch;

@@ -9,6 +9,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("json", &[]),
     ("patch", &["json"]),
     ("domain", &["json", "patch"]),
+    ("expression", &["domain", "json"]),
     ("engine", &["domain", "json", "patch"]),
     ("policy", &["domain", "engine", "json"]),
     ("yaml", &["json"]),
@@ -47,7 +48,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// The modules in which the same input must give the same output, and what they therefore must not name.
-const PURE: &[&str] = &["json", "patch", "domain", "engine", "policy", "protocol", "work", "yaml"];
+const PURE: &[&str] = &["json", "patch", "domain", "expression", "engine", "policy", "protocol", "work", "yaml"];
 const IMPURE: &[&str] = &[
     "std::fs",
     "std::env",
@@ -75,6 +76,8 @@ const ONLY: &[(&str, &[&str])] = &[
     ("anyhow", &["cli"]),
     ("json_patch", &["patch"]),
     ("saphyr_parser", &["yaml"]),
+    ("cel", &["expression"]),
+    ("regex_lite", &["expression"]),
     ("rcgen", &["certs"]),
     ("ring", &["domain", "server"]),
     ("prometheus_client", &["server", "doors", "app"]),

@@ -108,6 +108,20 @@ impl Quantity {
         Self { nanos: self.nanos.saturating_add(other.nanos), format }
     }
 
+    /// The difference, written as `self` is, or as `other` if `self` is zero. It stays at the largest amount that is kept.
+    #[must_use]
+    pub fn saturating_sub(self, other: Self) -> Self {
+        let format = if self.nanos == 0 { other.format } else { self.format };
+        Self { nanos: self.nanos.saturating_sub(other.nanos), format }
+    }
+
+    /// The amount in ones as a double, which may not be exact.
+    #[expect(clippy::cast_precision_loss, reason = "that is what is asked for")]
+    pub fn approximate_value(self) -> f64 {
+        // Whole ones apart from the rest, so that those that a double can hold stay exact.
+        (self.nanos / NANOS) as f64 + (self.nanos % NANOS) as f64 / NANOS as f64
+    }
+
     /// Writes the amount as an integer with the largest decimal suffix or exponent that leaves it one.
     fn write_decimal(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let exponents = self.format == Format::DecimalExponent;

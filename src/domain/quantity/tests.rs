@@ -171,6 +171,20 @@ proptest! {
     }
 
     #[test]
+    fn a_difference_undoes_a_sum(a in any_quantity(), b in any_quantity()) {
+        let [a, b] = [a, b].map(|q| Quantity { nanos: q.nanos / 2, ..q });
+        prop_assert_eq!(a.saturating_add(b).saturating_sub(b), a);
+        prop_assert_eq!(Quantity::ZERO.saturating_sub(a).saturating_add(a), Quantity::ZERO);
+    }
+
+    #[test]
+    fn an_approximate_value_is_exact_for_what_a_double_holds(whole in -(1_i64 << 53)..=(1_i64 << 53), halves in 0_i64..2) {
+        let quantity = Quantity::of_millis(whole / 4 * 1000 + halves * 500, Format::DecimalSi);
+        let doubled = quantity.approximate_value() * 2.0;
+        prop_assert_eq!(format!("{doubled}"), format!("{}", whole / 4 * 2 + halves));
+    }
+
+    #[test]
     fn readings_round_away_from_zero_and_by_less_than_one(quantity in any_quantity()) {
         let quantity = Quantity { nanos: quantity.nanos >> 45, ..quantity };
         for (rounded, unit) in [(quantity.value(), NANOS), (quantity.milli_value(), NANOS_PER_MILLI)] {

@@ -1,0 +1,138 @@
+//! Why an expression is refused at load, and why it has no value.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// Why a source is refused, and where in it. It holds names and text of the policy, never of an object.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}, column {column}: {problem}")]
+pub struct CompileError {
+    offset: usize,
+    line: usize,
+    column: usize,
+    problem: String,
+}
+
+impl CompileError {
+    /// A problem at this byte of `text`.
+    pub(super) fn new(text: &str, offset: usize, problem: impl Into<String>) -> Self {
+        let offset = text.floor_char_boundary(offset);
+        let before = &text[..offset];
+        let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+        Self { offset, line, column: before[line_start..].chars().count() + 1, problem: problem.into() }
+    }
+
+    /// The same problem, where the source begins at `start` of a larger text.
+    pub(super) fn within(self, text: &str, start: usize) -> Self {
+        Self::new(text, start + self.offset, self.problem)
+    }
+
+    /// Bytes before the place.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// The line of the place; the first is 1.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// The character of the line; the first is 1.
+    pub fn column(&self) -> usize {
+        self.column
+    }
+
+    /// What is wrong, and what was probably meant.
+    pub fn problem(&self) -> &str {
+        &self.problem
+    }
+}
+
+/// What went wrong in an evaluation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Problem {
+    /// A variable has no value, and perhaps why.
+    Undefined { variable: String, why: Option<String> },
+    /// A bound was reached. Nothing in an expression can make up for that.
+    Limit(&'static str),
+    /// The expression asks for what cannot be.
+    Failed(Cow<'static, str>),
+}
+
+impl Problem {
+    pub(super) fn failed(text: impl Into<Cow<'static, str>>) -> Self {
+        Self::Failed(text.into())
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Undefined { variable, why: None } => write!(f, "{variable} is not defined"),
+            Self::Undefined { variable, why: Some(why) } => write!(f, "{variable} is not defined: {why}"),
+            Self::Limit(text) => f.write_str(text),
+            Self::Failed(text) => f.write_str(text),
+        }
+    }
+}
+
+/// A problem and the node that has it.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) offset: u32,
+    pub(super) problem: Problem,
+}
+
+/// Why an expression has no value here.
+///
+/// The message holds a piece of the expression's source, paths and kinds of values, and never a value: the object may be
+/// a Secret.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("failed to evaluate {clipped:?} at line {line}, column {column}: {problem}")]
+pub struct EvaluateError {
+    clipped: String,
+    offset: usize,
+    line: usize,
+    column: usize,
+    problem: Problem,
+}
+
+impl EvaluateError {
+    pub(super) fn new(source: &str, fault: Fault) -> Self {
+        let CompileError { offset, line, column, .. } = CompileError::new(source, fault.offset as usize, "");
+        Self { clipped: clip(source), offset, line, column, problem: fault.problem }
+    }
+
+    /// Bytes of the source before the part that failed.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// What is wrong, without the source.
+    pub fn problem(&self) -> String {
+        self.problem.to_string()
+    }
+
+    /// Whether a bound was reached: the expression asks for too much, whatever it computes.
+    pub fn is_limit(&self) -> bool {
+        matches!(self.problem, Problem::Limit(_))
+    }
+
+    /// The variable that has no value, if that is what is wrong.
+    pub fn undefined(&self) -> Option<&str> {
+        match &self.problem {
+            Problem::Undefined { variable, .. } => Some(variable),
+            _ => None,
+        }
+    }
+}
+
+/// As much of a source as a message may hold.
+fn clip(source: &str) -> String {
+    const LONGEST: usize = 120;
+    match source.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &source[..end]),
+        None => source.to_owned(),
+    }
+}

@@ -1,0 +1,249 @@
+//! Evaluation: a walk over the nodes that pays for every step.
+//!
+//! It recurses as deep as the expression is nested, which compilation bounds, and never into a document deeper than documents are.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use super::budget::Budget;
+use super::error::{Fault, Problem};
+use super::node::{Entry, Item, Node, Op};
+use super::operators::binary;
+use super::scope::{Bindings, Missing, Variable};
+use super::value::{Val, View, check_count, spend_search};
+use crate::json::Value;
+
+/// Values that have been looked up, each once.
+pub(super) type Slots<'b, 'a> = [OnceCell<Cow<'b, Value<'a>>>];
+
+pub(super) type Given<T> = Result<T, Fault>;
+
+/// One evaluation.
+pub(super) struct Run<'v, 'b, 'a, 'u> {
+    pub(super) variables: &'v [Variable],
+    pub(super) slots: &'v Slots<'b, 'a>,
+    pub(super) bindings: &'b (dyn Bindings<'a> + 'b),
+    pub(super) budget: &'u mut Budget,
+    /// The values of the loops' variables, from the outside in.
+    pub(super) locals: Vec<Val<'v, 'a>>,
+}
+
+impl Node {
+    pub(super) fn fault(&self, problem: Problem) -> Fault {
+        Fault { offset: self.offset, problem }
+    }
+
+    pub(super) fn given<T>(&self, result: Result<T, Problem>) -> Given<T> {
+        result.map_err(|problem| self.fault(problem))
+    }
+}
+
+impl Fault {
+    /// Whether nothing may hide it.
+    pub(super) fn is_final(&self) -> bool {
+        matches!(self.problem, Problem::Limit(_))
+    }
+}
+
+impl<'v, 'a> Run<'v, '_, 'a, '_> {
+    pub(super) fn value(&mut self, node: &'v Node) -> Given<Val<'v, 'a>> {
+        node.given(self.budget.spend(1))?;
+        Ok(match &node.op {
+            Op::Null => Val::Null,
+            Op::Bool(flag) => Val::Bool(*flag),
+            Op::Int(number) => Val::Int(*number),
+            Op::Double(number) => Val::Double(*number),
+            Op::Text(text) => Val::Str(text),
+            Op::Type(kind) => Val::Type(*kind),
+            Op::Local(number) => self.locals[*number].clone(),
+            Op::Variable(number) => node.given(self.variable(*number))?,
+            Op::HasVariable(number) => Val::Bool(node.given(self.look_up(*number))?.is_some()),
+            Op::OptionalVariable(number) => optional(node.given(self.look_up(*number))?),
+            Op::And(sides) => Val::Bool(self.until(sides, false)?),
+            Op::Or(sides) => Val::Bool(self.until(sides, true)?),
+            Op::Not(operand) => Val::Bool(!self.truth(operand)?),
+            Op::Select(..) | Op::Has(..) | Op::OptionalSelect(..) => return self.member(node),
+            Op::Index(sides) => return self.index(node, sides),
+            Op::OptionalIndex(sides) => return self.optional_index(node, sides),
+            Op::Binary(operator, sides) => {
+                let (a, b) = (self.value(&sides[0])?, self.value(&sides[1])?);
+                node.given(binary(*operator, &a, &b, self.budget))?
+            }
+            Op::Conditional(parts) => {
+                let branch = if self.truth(&parts[0])? { &parts[1] } else { &parts[2] };
+                return self.value(branch);
+            }
+            Op::Negate(operand) => return self.negate(node, operand),
+            Op::List(items) => return self.list(node, items),
+            Op::Map(entries) => return self.map(node, entries),
+            Op::Loop(walk) => return self.walk(node, walk),
+            Op::OptionalMap(parts, flat) => return self.optional_map(node, parts, *flat),
+            Op::OptionalElse(parts, value) => return self.optional_else(node, parts, *value),
+            Op::Call(function, arguments) => {
+                let values =
+                    arguments.iter().map(|argument| self.value(argument)).collect::<Given<Vec<_>>>()?;
+                node.given(function.call(&values, self.budget))?
+            }
+            Op::Matches(..) | Op::Find(..) => return self.pattern(node),
+        })
+    }
+
+    /// A boolean; anything else is a fault.
+    pub(super) fn truth(&mut self, node: &'v Node) -> Given<bool> {
+        let value = self.value(node)?;
+        if let View::Bool(flag) = value.view() {
+            return Ok(flag);
+        }
+        let found = value.kind().article();
+        Err(node.fault(Problem::failed(format!("a boolean is needed here, not {found}"))))
+    }
+
+    fn variable(&self, number: usize) -> Result<Val<'v, 'a>, Problem> {
+        let undefined = || Problem::Undefined { variable: self.variables[number].to_string(), why: None };
+        self.look_up(number)?.ok_or_else(undefined)
+    }
+
+    /// The value of a variable; none if it is known to have none.
+    fn look_up(&self, number: usize) -> Result<Option<Val<'v, 'a>>, Problem> {
+        let slot = &self.slots[number];
+        if slot.get().is_none() {
+            match self.bindings.look_up(&self.variables[number]) {
+                Ok(value) => drop(slot.set(value)),
+                Err(Missing::Absent) => return Ok(None),
+                Err(Missing::Unknown(why)) => {
+                    let variable = self.variables[number].to_string();
+                    return Err(Problem::Undefined { variable, why: Some(why) });
+                }
+            }
+        }
+        Ok(slot.get().map(|value| Val::Json(value.as_ref())))
+    }
+
+    /// `&&` and `||`: one side that decides makes up for a fault on the other, whatever the order.
+    fn until(&mut self, sides: &'v [Node; 2], decisive: bool) -> Given<bool> {
+        let left = self.truth(&sides[0]);
+        match &left {
+            Ok(flag) if *flag == decisive => return left,
+            Err(fault) if fault.is_final() => return left,
+            _ => {}
+        }
+        match (left, self.truth(&sides[1])) {
+            (_, Ok(flag)) if flag == decisive => Ok(decisive),
+            (_, Err(fault)) if fault.is_final() => Err(fault),
+            (Err(fault), _) => Err(fault),
+            (Ok(_), right) => right,
+        }
+    }
+
+    fn negate(&mut self, node: &'v Node, operand: &'v Node) -> Given<Val<'v, 'a>> {
+        let value = self.value(operand)?;
+        node.given(match value.view() {
+            View::Int(number) => number
+                .checked_neg()
+                .map(Val::Int)
+                .ok_or_else(|| Problem::failed("the result is beyond what an integer holds")),
+            View::Double(number) => Ok(Val::Double(-number)),
+            _ => Err(Problem::failed(format!("`-` takes a number, not {}", value.kind().article()))),
+        })
+    }
+
+    fn list(&mut self, node: &'v Node, items: &'v [Item]) -> Given<Val<'v, 'a>> {
+        let mut values = Vec::with_capacity(items.len());
+        for item in items {
+            let value = self.value(&item.value)?;
+            values.extend(if item.optional { unwrap(&item.value, &value)? } else { Some(value) });
+        }
+        node.given(Val::list(values, self.budget))
+    }
+
+    fn map(&mut self, node: &'v Node, entries: &'v [Entry]) -> Given<Val<'v, 'a>> {
+        let mut members: Vec<(Val<'v, 'a>, Val<'v, 'a>)> = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let key = self.value(&entry.key)?;
+            let Some(name) = key.as_text() else {
+                let found = key.kind().article();
+                let problem = format!("the keys of maps are strings, as in JSON, and not {found}");
+                return Err(entry.key.fault(Problem::Failed(problem.into())));
+            };
+            entry.key.given(self.budget.spend(1))?;
+            entry.key.given(spend_search(members.len(), name, self.budget))?;
+            if members.iter().any(|(other, _)| other.as_text() == Some(name)) {
+                return Err(entry.key.fault(Problem::failed("the map has this key twice")));
+            }
+            let value = self.value(&entry.value)?;
+            let value = if entry.optional { unwrap(&entry.value, &value)? } else { Some(value) };
+            members.extend(value.map(|value| (key, value)));
+        }
+        node.given(check_count(members.len()))?;
+        Ok(Val::Map(members.into()))
+    }
+
+    fn optional_map(&mut self, node: &'v Node, parts: &'v [Node; 2], flat: bool) -> Given<Val<'v, 'a>> {
+        let target = self.value(&parts[0])?;
+        let Some(inner) = unwrap(&parts[0], &target)? else { return Ok(Val::Optional(None)) };
+        self.locals.push(inner);
+        let mapped = self.value(&parts[1]);
+        self.locals.pop();
+        let mapped = mapped?;
+        if flat {
+            unwrap(node, &mapped)?;
+            return Ok(mapped);
+        }
+        Ok(optional(Some(mapped)))
+    }
+
+    fn optional_else(&mut self, node: &'v Node, parts: &'v [Node; 2], value: bool) -> Given<Val<'v, 'a>> {
+        let target = self.value(&parts[0])?;
+        match unwrap(&parts[0], &target)? {
+            Some(inner) if value => Ok(inner),
+            Some(_) => Ok(target),
+            None => {
+                let other = self.value(&parts[1])?;
+                if !value {
+                    unwrap(node, &other)?;
+                }
+                Ok(other)
+            }
+        }
+    }
+
+    fn pattern(&mut self, node: &'v Node) -> Given<Val<'v, 'a>> {
+        let (Op::Matches(operand, pattern) | Op::Find(operand, pattern, _)) = &node.op else {
+            unreachable!("only these are passed on");
+        };
+        let value = self.value(operand)?;
+        let Some(text) = value.as_text() else {
+            let found = value.kind().article();
+            return Err(node.fault(Problem::failed(format!("a pattern is for a string, not for {found}"))));
+        };
+        let most = match &node.op {
+            Op::Matches(..) => {
+                return node.given(pattern.is_match(text, self.budget)).map(Val::Bool);
+            }
+            Op::Find(_, _, true) => usize::MAX,
+            _ => 1,
+        };
+        let mut found = Vec::new();
+        for (start, end) in node.given(pattern.find(text, most, self.budget))? {
+            found.push(node.given(value.part(start, end, self.budget))?);
+        }
+        if most == 1 {
+            return Ok(found.pop().unwrap_or(Val::Str("")));
+        }
+        node.given(Val::list(found, self.budget))
+    }
+}
+
+pub(super) fn optional<'v, 'a>(value: Option<Val<'v, 'a>>) -> Val<'v, 'a> {
+    Val::Optional(value.map(Rc::new))
+}
+
+/// What is in an optional; a fault if it is none.
+fn unwrap<'v, 'a>(node: &Node, value: &Val<'v, 'a>) -> Given<Option<Val<'v, 'a>>> {
+    if let Val::Optional(inner) = value {
+        return Ok(inner.as_deref().cloned());
+    }
+    let found = value.kind().article();
+    Err(node.fault(Problem::failed(format!("an optional is needed here, not {found}"))))
+}

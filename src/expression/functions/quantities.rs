@@ -1,0 +1,112 @@
+//! Amounts of resources, as Kubernetes' library of quantities has them.
+//!
+//! One thing is ours: a number is a quantity too, since `cpu: 1` is one.
+
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+use super::{text_argument, wrong};
+use crate::domain::{Format, Quantity};
+use crate::expression::budget::Budget;
+use crate::expression::error::Problem;
+use crate::expression::value::{Kind, Val, View};
+use crate::json::Value;
+
+type Given<'v, 'a> = Result<Val<'v, 'a>, Problem>;
+
+pub(super) fn quantity<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+    let text = match &arguments[0] {
+        Val::Json(Value::Number(number)) => number.as_str(),
+        Val::Int(number) => return Ok(made(Quantity::of_units(*number, Format::DecimalSi))),
+        other => text_argument("quantity", other)?,
+    };
+    budget.spend_text(text.len())?;
+    Quantity::parse(text).map(made).map_err(|error| Problem::failed(error.to_string()))
+}
+
+pub(super) fn is_quantity<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+    if !matches!(arguments[0].kind(), Kind::String | Kind::Int | Kind::Double) {
+        return Err(wrong("isQuantity", "a string", &arguments[0]));
+    }
+    match quantity(arguments, budget) {
+        Err(limit @ Problem::Limit(_)) => Err(limit),
+        other => Ok(Val::Bool(other.is_ok())),
+    }
+}
+
+pub(super) fn sign<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v, 'a> {
+    own("sign", arguments).map(|own| Val::Int(order(own.cmp(&Quantity::ZERO))))
+}
+
+pub(super) fn is_integer<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v, 'a> {
+    own("isInteger", arguments).map(|own| Val::Bool(integer(own).is_some()))
+}
+
+pub(super) fn as_integer<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v, 'a> {
+    integer(own("asInteger", arguments)?)
+        .map(Val::Int)
+        .ok_or_else(|| Problem::failed("the quantity is not an integer, or too large for one"))
+}
+
+pub(super) fn as_approximate_float<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v, 'a> {
+    own("asApproximateFloat", arguments).map(|own| Val::Double(own.approximate_value()))
+}
+
+pub(super) fn add<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v, 'a> {
+    Ok(made(own("add", arguments)?.saturating_add(other("add", arguments)?)))
+}
+
+pub(super) fn sub<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v, 'a> {
+    Ok(made(own("sub", arguments)?.saturating_sub(other("sub", arguments)?)))
+}
+
+pub(super) fn compare_to<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v, 'a> {
+    compared("compareTo", arguments).map(|found| Val::Int(order(found)))
+}
+
+pub(super) fn is_greater_than<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v, 'a> {
+    compared("isGreaterThan", arguments).map(|found| Val::Bool(found == Ordering::Greater))
+}
+
+pub(super) fn is_less_than<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v, 'a> {
+    compared("isLessThan", arguments).map(|found| Val::Bool(found == Ordering::Less))
+}
+
+/// A quantity as a value.
+pub(super) fn made<'v, 'a>(quantity: Quantity) -> Val<'v, 'a> {
+    Val::Quantity(Rc::new(quantity))
+}
+
+fn own(name: &str, arguments: &[Val<'_, '_>]) -> Result<Quantity, Problem> {
+    match arguments[0].view() {
+        View::Quantity(quantity) => Ok(*quantity),
+        _ => Err(wrong(name, "a quantity", &arguments[0])),
+    }
+}
+
+/// The second operand, which may be an integer where something is added or taken away.
+fn other(name: &str, arguments: &[Val<'_, '_>]) -> Result<Quantity, Problem> {
+    match arguments[1].view() {
+        View::Quantity(quantity) => Ok(*quantity),
+        View::Int(number) => Ok(Quantity::of_units(number, Format::DecimalSi)),
+        _ => Err(wrong(name, "a quantity or an integer", &arguments[1])),
+    }
+}
+
+fn compared(name: &str, arguments: &[Val<'_, '_>]) -> Result<Ordering, Problem> {
+    let own = own(name, arguments)?;
+    match arguments[1].view() {
+        View::Quantity(quantity) => Ok(own.cmp(quantity)),
+        _ => Err(wrong(name, "a quantity", &arguments[1])),
+    }
+}
+
+fn order(ordering: Ordering) -> i64 {
+    i64::from(ordering as i8)
+}
+
+/// The quantity as an integer, if it is one and fits.
+fn integer(quantity: Quantity) -> Option<i64> {
+    let value = quantity.value();
+    (Quantity::of_units(value, Format::DecimalSi) == quantity).then_some(value)
+}

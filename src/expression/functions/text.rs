@@ -1,0 +1,196 @@
+//! Functions of strings. Positions count characters, not bytes.
+
+use super::{int_argument, text_argument, to_int, wrong};
+use crate::expression::MAX_ITEMS;
+use crate::expression::budget::Budget;
+use crate::expression::error::Problem;
+use crate::expression::value::{Val, View, check_count, check_length};
+
+type Given<'v, 'a> = Result<Val<'v, 'a>, Problem>;
+
+pub(super) fn starts_with<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+    let (own, other) = two("startsWith", arguments, budget)?;
+    Ok(Val::Bool(own.starts_with(other)))
+}
+
+pub(super) fn ends_with<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+    let (own, other) = two("endsWith", arguments, budget)?;
+    Ok(Val::Bool(own.ends_with(other)))
+}
+
+pub(super) fn contains<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+    let (own, other) = two("contains", arguments, budget)?;
+    Ok(Val::Bool(own.contains(other)))
+}
+
+/// The character at a position; nothing at the very end.
+pub(super) fn char_at<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+    let own = one("charAt", arguments, budget)?;
+    let start = place("charAt", own, &arguments[1])?;
+    let width = own[start..].chars().next().map_or(0, char::len_utf8);
+    arguments[0].part(start, start + width, budget)
+}
+
+pub(super) fn index_of<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+    let (own, other) = two("indexOf", arguments, budget)?;
+    let from = match arguments.get(2) {
+        None => 0,
+        Some(from) => {
+            let from = position("indexOf", from)?;
+            match byte_of(own, from) {
+                _ if other.is_empty() => return Ok(to_int(from)),
+                Some(byte) => byte,
+                None => return Ok(Val::Int(-1)),
+            }
+        }
+    };
+    Ok(found(own, own[from..].find(other).map(|at| at + from)))
+}
+
+/// The last place at which `other` begins; with a position, the last that is not behind it.
+pub(super) fn last_index_of<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+    let (own, other) = two("lastIndexOf", arguments, budget)?;
+    let end = match arguments.get(2) {
+        None => own.len(),
+        Some(from) => {
+            let from = position("lastIndexOf", from)?;
+            match byte_of(own, from) {
+                _ if other.is_empty() => return Ok(to_int(from)),
+                // What begins there may end `other.len()` bytes later.
+                Some(byte) if byte < own.len() => (byte + other.len()).min(own.len()),
+                _ => return Ok(Val::Int(-1)),
+            }
+        }
+    };
+    Ok(found(own, own[..own.floor_char_boundary(end)].rfind(other)))
+}
+
+pub(super) fn lower_ascii<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+    Val::text(&one("lowerAscii", arguments, budget)?.to_ascii_lowercase(), budget)
+}
+
+pub(super) fn upper_ascii<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+    Val::text(&one("upperAscii", arguments, budget)?.to_ascii_uppercase(), budget)
+}
+
+/// Replaces all, or the first so many; a negative number means all.
+pub(super) fn replace<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+    let (own, old) = two("replace", arguments, budget)?;
+    let new = text_argument("replace", &arguments[2])?;
+    let most = count("replace", arguments.get(3))?;
+    let hits = own.matches(old).take(most).count();
+    check_length((own.len() - hits * old.len()).saturating_add(hits.saturating_mul(new.len())))?;
+    Val::text(&own.replacen(old, new, most), budget)
+}
+
+/// Splits at each separator, or into so many parts at most. Without a separator, into characters.
+pub(super) fn split<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+    let (own, separator) = two("split", arguments, budget)?;
+    let most = count("split", arguments.get(2))?;
+    if most == 0 || (own.is_empty() && separator.is_empty()) {
+        return Val::list(Vec::new(), budget);
+    }
+    let most_cuts = (most - 1).min(MAX_ITEMS);
+    let mut cuts = Vec::new();
+    if separator.is_empty() {
+        cuts.extend(own.char_indices().skip(1).take(most_cuts).map(|(at, _)| (at, at)));
+    } else {
+        let places = own.match_indices(separator).take(most_cuts);
+        cuts.extend(places.map(|(at, _)| (at, at + separator.len())));
+    }
+    check_count(cuts.len() + 1)?;
+    let mut parts = Vec::with_capacity(cuts.len() + 1);
+    let mut start = 0;
+    for (end, next) in cuts.into_iter().chain([(own.len(), own.len())]) {
+        parts.push(arguments[0].part(start, end, budget)?);
+        start = next;
+    }
+    Val::list(parts, budget)
+}
+
+pub(super) fn substring<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+    let own = one("substring", arguments, budget)?;
+    let start = place("substring", own, &arguments[1])?;
+    let end = arguments.get(2).map_or(Ok(own.len()), |end| place("substring", own, end))?;
+    if start > end {
+        return Err(Problem::failed("`substring` ends before it begins"));
+    }
+    arguments[0].part(start, end, budget)
+}
+
+pub(super) fn trim<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+    let own = one("trim", arguments, budget)?;
+    let start = own.len() - own.trim_start().len();
+    arguments[0].part(start, start + own.trim().len(), budget)
+}
+
+pub(super) fn reverse<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+    let own = arguments[0].as_text().ok_or_else(|| wrong("reverse", "a string or a list", &arguments[0]))?;
+    check_length(own.len())?;
+    Val::text(&own.chars().rev().collect::<String>(), budget)
+}
+
+/// The strings of a list in one, with a separator between them.
+pub(super) fn join<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+    let View::List(items) = arguments[0].view() else {
+        return Err(wrong("join", "a list", &arguments[0]));
+    };
+    let separator = arguments.get(1).map_or(Ok(""), |separator| text_argument("join", separator))?;
+    let mut joined = String::new();
+    for (position, item) in items.iter().enumerate() {
+        let text = item.as_text().ok_or_else(|| wrong("join", "a list of strings, which has", &item))?;
+        let between = if position == 0 { "" } else { separator };
+        check_length(joined.len() + between.len() + text.len())?;
+        budget.spend_text(between.len() + text.len())?;
+        joined.push_str(between);
+        joined.push_str(text);
+    }
+    Val::text(&joined, budget)
+}
+
+/// The own text, which is paid for.
+fn one<'x>(name: &str, arguments: &'x [Val<'_, '_>], budget: &mut Budget) -> Result<&'x str, Problem> {
+    let own = text_argument(name, &arguments[0])?;
+    budget.spend_text(own.len())?;
+    Ok(own)
+}
+
+fn two<'x>(
+    name: &str,
+    arguments: &'x [Val<'_, '_>],
+    budget: &mut Budget,
+) -> Result<(&'x str, &'x str), Problem> {
+    let own = one(name, arguments, budget)?;
+    let other = text_argument(name, &arguments[1])?;
+    budget.spend_text(other.len())?;
+    Ok((own, other))
+}
+
+/// A position that is not negative.
+fn position(name: &str, value: &Val<'_, '_>) -> Result<usize, Problem> {
+    usize::try_from(int_argument(name, value)?)
+        .map_err(|_| Problem::failed(format!("`{name}` takes no negative position")))
+}
+
+/// The byte at which a position of `text` is, its end included.
+fn place(name: &str, text: &str, value: &Val<'_, '_>) -> Result<usize, Problem> {
+    let position = position(name, value)?;
+    byte_of(text, position)
+        .ok_or_else(|| Problem::failed(format!("the position for `{name}` is behind the end of the string")))
+}
+
+/// The byte at which so many characters have passed.
+fn byte_of(text: &str, position: usize) -> Option<usize> {
+    text.char_indices().map(|(at, _)| at).chain([text.len()]).nth(position)
+}
+
+/// How often; all of them without a number, or with a negative one.
+fn count(name: &str, value: Option<&Val<'_, '_>>) -> Result<usize, Problem> {
+    let Some(value) = value else { return Ok(usize::MAX) };
+    Ok(usize::try_from(int_argument(name, value)?).unwrap_or(usize::MAX))
+}
+
+/// A byte as a position.
+fn found<'v, 'a>(text: &str, byte: Option<usize>) -> Val<'v, 'a> {
+    byte.map_or(Val::Int(-1), |byte| to_int(text[..byte].chars().count()))
+}

@@ -1,0 +1,113 @@
+//! Operators with two sides.
+
+use std::cmp::Ordering;
+
+use super::budget::Budget;
+use super::error::Problem;
+use super::node::Binary;
+use super::value::{Compared, Items, Kind, Val, View, check_count, check_length, compare, equal};
+
+type Given<'v, 'a> = Result<Val<'v, 'a>, Problem>;
+
+pub(super) fn binary<'v, 'a>(
+    operator: Binary,
+    a: &Val<'v, 'a>,
+    b: &Val<'v, 'a>,
+    budget: &mut Budget,
+) -> Given<'v, 'a> {
+    match operator {
+        Binary::Equal => equal(a, b, budget).map(Val::Bool),
+        Binary::NotEqual => equal(a, b, budget).map(|same| Val::Bool(!same)),
+        Binary::In => contains(b, a, budget).map(Val::Bool),
+        Binary::Less | Binary::LessOrEqual | Binary::Greater | Binary::GreaterOrEqual => {
+            match compare(a, b, budget)? {
+                Compared::Ordered(order) => Ok(Val::Bool(holds(operator, order))),
+                Compared::Unordered => Ok(Val::Bool(false)),
+                Compared::Senseless => Err(senseless(operator, a, b)),
+            }
+        }
+        _ => arithmetic(operator, a, b, budget),
+    }
+}
+
+fn holds(operator: Binary, order: Ordering) -> bool {
+    match operator {
+        Binary::Less => order.is_lt(),
+        Binary::LessOrEqual => order.is_le(),
+        Binary::Greater => order.is_gt(),
+        _ => order.is_ge(),
+    }
+}
+
+/// Whether a list has the item, or a map the key.
+fn contains(container: &Val<'_, '_>, item: &Val<'_, '_>, budget: &mut Budget) -> Result<bool, Problem> {
+    match (container.view(), item.view()) {
+        (View::List(items), _) => {
+            for other in items.iter() {
+                if equal(&other, item, budget)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        }
+        (View::Map(members), View::Text(name)) => Ok(members.get(name, budget)?.is_some()),
+        (View::Map(_), View::Int(_) | View::Double(_) | View::Bool(_)) => Ok(false),
+        _ => Err(senseless(Binary::In, item, container)),
+    }
+}
+
+fn arithmetic<'v, 'a>(
+    operator: Binary,
+    a: &Val<'v, 'a>,
+    b: &Val<'v, 'a>,
+    budget: &mut Budget,
+) -> Given<'v, 'a> {
+    match (a.view(), b.view()) {
+        (View::Int(a), View::Int(b)) => integers(operator, a, b).map(Val::Int),
+        (View::Double(left), View::Double(right)) => match operator {
+            Binary::Add => Ok(Val::Double(left + right)),
+            Binary::Subtract => Ok(Val::Double(left - right)),
+            Binary::Multiply => Ok(Val::Double(left * right)),
+            Binary::Divide => Ok(Val::Double(left / right)),
+            _ => Err(senseless(operator, a, b)),
+        },
+        (View::Text(a), View::Text(b)) if operator == Binary::Add => {
+            check_length(a.len() + b.len())?;
+            Val::text(&[a, b].concat(), budget)
+        }
+        (View::List(a), View::List(b)) if operator == Binary::Add => {
+            check_count(a.len().saturating_add(b.len()))?;
+            Val::list(a.iter().chain(Items::iter(b)).collect(), budget)
+        }
+        _ => Err(senseless(operator, a, b)),
+    }
+}
+
+fn integers(operator: Binary, a: i64, b: i64) -> Result<i64, Problem> {
+    let given = match operator {
+        Binary::Add => a.checked_add(b),
+        Binary::Subtract => a.checked_sub(b),
+        Binary::Multiply => a.checked_mul(b),
+        Binary::Divide | Binary::Remainder if b == 0 => return Err(Problem::failed("a division by zero")),
+        Binary::Divide => a.checked_div(b),
+        _ => a.checked_rem(b),
+    };
+    given.ok_or_else(|| Problem::failed("the result is beyond what an integer holds"))
+}
+
+/// The problem of an operator between two values that it is not for.
+fn senseless(operator: Binary, a: &Val<'_, '_>, b: &Val<'_, '_>) -> Problem {
+    let (sign, kinds) = (operator.sign(), (a.kind(), b.kind()));
+    let advice = match kinds {
+        (Kind::Int, Kind::Double) | (Kind::Double, Kind::Int) => "; convert one with int() or double()",
+        (Kind::String, Kind::Int | Kind::Double | Kind::Bool) if operator == Binary::Add => {
+            "; convert with string()"
+        }
+        _ => "",
+    };
+    Problem::failed(format!(
+        "`{sign}` has no meaning between {} and {}{advice}",
+        kinds.0.article(),
+        kinds.1.article()
+    ))
+}

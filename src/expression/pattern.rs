@@ -1,0 +1,59 @@
+//! Regular expressions, built at load.
+
+use regex_lite::{Regex, RegexBuilder};
+
+use super::budget::Budget;
+use super::error::Problem;
+
+/// A regular expression and what it costs.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    regex: Regex,
+    steps_per_byte: usize,
+}
+
+/// What a pattern may take, in bytes of its machine.
+const SIZES: [usize; 6] = [1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15];
+/// As many bytes of the machine as are worth a step for each byte of the text: the time is bounded by the product of both.
+const SIZE_PER_STEP: usize = 1 << 8;
+
+impl Pattern {
+    /// Builds a pattern, or says what is wrong with it.
+    pub(super) fn new(source: &str) -> Result<Self, String> {
+        let mut refused = String::new();
+        for size in SIZES {
+            match RegexBuilder::new(source).size_limit(size).nest_limit(32).build() {
+                Ok(regex) => return Ok(Self { regex, steps_per_byte: size / SIZE_PER_STEP }),
+                Err(error) => refused = error.to_string(),
+            }
+        }
+        Err(format!("the pattern is refused: {refused}"))
+    }
+
+    pub(super) fn is_match(&self, text: &str, budget: &mut Budget) -> Result<bool, Problem> {
+        self.pay(text, budget)?;
+        Ok(self.regex.is_match(text))
+    }
+
+    /// Where the matches are. Each search for the next one is paid for anew.
+    pub(super) fn find(
+        &self,
+        text: &str,
+        most: usize,
+        budget: &mut Budget,
+    ) -> Result<Vec<(usize, usize)>, Problem> {
+        let mut found = Vec::new();
+        let mut matches = self.regex.find_iter(text);
+        self.pay(text, budget)?;
+        while found.len() < most {
+            let Some(next) = matches.next() else { break };
+            found.push((next.start(), next.end()));
+            self.pay(&text[next.end()..], budget)?;
+        }
+        Ok(found)
+    }
+
+    fn pay(&self, text: &str, budget: &mut Budget) -> Result<(), Problem> {
+        budget.spend(1 + text.len().saturating_mul(self.steps_per_byte))
+    }
+}

@@ -1,0 +1,79 @@
+//! As much of CEL's grammar of words as is needed before anything is parsed: where an expression in a text ends, and how many
+//! words it has.
+
+/// The most words and signs that `source` can have. It may count too many, never too few.
+///
+/// The parser's need for stack grows with them, so that this is looked at first.
+pub(super) fn words(source: &str) -> usize {
+    #[derive(PartialEq, Clone, Copy)]
+    enum Class {
+        Space,
+        Letter,
+        Digit,
+        Sign,
+    }
+    let mut before = Class::Space;
+    let mut count = 0;
+    for character in source.chars() {
+        let class = match character {
+            c if c.is_ascii_whitespace() => Class::Space,
+            '0'..='9' => Class::Digit,
+            'a'..='z' | 'A'..='Z' | '_' => Class::Letter,
+            _ => Class::Sign,
+        };
+        // `1in` is two words, `in1` one.
+        let goes_on = class == before || (class == Class::Digit && before == Class::Letter);
+        let begins = class == Class::Sign || (class != Class::Space && !goes_on);
+        count += usize::from(begins);
+        before = if class == Class::Digit && goes_on { before } else { class };
+    }
+    count
+}
+
+/// Where the expression that begins at `start` of `text`, behind a `${`, meets the `}` that closes it.
+///
+/// Braces in strings and comments do not count, and those of maps come in pairs.
+pub(super) fn closing_brace(text: &str, start: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let (mut at, mut open) = (start, 0_usize);
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'{' => open += 1,
+            b'}' if open == 0 => return Some(at),
+            b'}' => open -= 1,
+            b'/' if bytes.get(at + 1) == Some(&b'/') => {
+                at += bytes[at..].iter().position(|byte| *byte == b'\n')?;
+            }
+            b'`' => at += 1 + bytes[at + 1..].iter().position(|byte| *byte == b'`')?,
+            b'"' | b'\'' => {
+                at = end_of_string(bytes, at, is_raw(&bytes[start..at]))?;
+                continue;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Whether a string that follows `before` is raw: its prefix, and not the end of a longer word, holds an `r`.
+fn is_raw(before: &[u8]) -> bool {
+    let word = before.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let prefix = &before[before.len() - word..];
+    matches!(prefix, [b'r' | b'R'] | [b'b' | b'B', b'r' | b'R'])
+}
+
+/// What follows the string whose first quote is at `at`.
+fn end_of_string(bytes: &[u8], at: usize, raw: bool) -> Option<usize> {
+    let quote = bytes[at];
+    let long = bytes[at..].starts_with(&[quote; 3]);
+    let mut end = if long { at + 3 } else { at + 1 };
+    loop {
+        match *bytes.get(end)? {
+            b'\\' if !raw => end += 2,
+            byte if byte == quote && !long => return Some(end + 1),
+            byte if byte == quote && bytes[end..].starts_with(&[quote; 3]) => return Some(end + 3),
+            _ => end += 1,
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Strings with `${...}` in them.
+
+use super::budget::Budget;
+use super::error::{CompileError, EvaluateError};
+use super::scope::{Bindings, Scope, Variable};
+use super::value::Kind;
+use super::{Expression, MAX_TEMPLATE_BYTES, output, scan};
+use crate::json::{self, Value};
+
+/// A string of a policy in which `${expression}` stands for a value.
+///
+/// A string that is one expression and nothing else gives the value itself, of whatever kind. Any other gives a string, in which only
+/// strings, numbers and booleans (and quantities) may stand. `$${` is a literal `${`; a `$` before anything else is itself.
+#[derive(Clone, Debug)]
+pub struct Template {
+    parts: Vec<Part>,
+    uses: Vec<Variable>,
+}
+
+#[derive(Clone, Debug)]
+enum Part {
+    Text(String),
+    Expression(Expression),
+}
+
+impl Template {
+    /// Compiles a string. Offsets of errors are bytes of the whole of it.
+    pub fn compile(text: &str, scope: &Scope) -> Result<Self, CompileError> {
+        let parts = split(text, scope)?;
+        let mut uses: Vec<Variable> = Vec::new();
+        for part in &parts {
+            let Part::Expression(expression) = part else { continue };
+            uses.extend_from_slice(expression.uses());
+        }
+        uses.sort();
+        uses.dedup();
+        Ok(Self { parts, uses })
+    }
+
+    /// The string, if it holds no expression.
+    pub fn constant(&self) -> Option<&str> {
+        match self.parts.as_slice() {
+            [] => Some(""),
+            [Part::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// What the value is, if that can be told from the string alone: for a place that takes but one kind.
+    pub fn kind(&self) -> Option<json::Kind> {
+        match self.parts.as_slice() {
+            [Part::Expression(expression)] => expression.kind(),
+            _ => Some(json::Kind::String),
+        }
+    }
+
+    /// The variables that its expressions read, in the order of [`Variable`], each once.
+    pub fn uses(&self) -> &[Variable] {
+        &self.uses
+    }
+
+    /// The value.
+    pub fn evaluate<'a>(
+        &self,
+        bindings: &dyn Bindings<'a>,
+        budget: &mut Budget,
+    ) -> Result<Value<'a>, EvaluateError> {
+        if let [Part::Expression(expression)] = self.parts.as_slice() {
+            return expression.evaluate(bindings, budget);
+        }
+        let mut whole = String::new();
+        for part in &self.parts {
+            match part {
+                Part::Text(text) => whole.push_str(text),
+                Part::Expression(expression) => expression
+                    .run(bindings, budget, |value, budget| output::write_text(value, &mut whole, budget))?,
+            }
+        }
+        Ok(Value::from(whole))
+    }
+}
+
+/// Splits a string into text and expressions.
+fn split(text: &str, scope: &Scope) -> Result<Vec<Part>, CompileError> {
+    let mut parts = Vec::new();
+    let mut literal = String::new();
+    let mut at = 0;
+    while let Some(found) = text[at..].find("${") {
+        let dollar = at + found;
+        if text.len() > MAX_TEMPLATE_BYTES {
+            let problem = format!("a string with expressions has at most {MAX_TEMPLATE_BYTES} bytes");
+            return Err(CompileError::new(text, dollar, problem));
+        }
+        if let Some(before) = text[at..dollar].strip_suffix('$') {
+            literal.push_str(before);
+            literal.push_str("${");
+            at = dollar + 2;
+            continue;
+        }
+        literal.push_str(&text[at..dollar]);
+        let start = dollar + 2;
+        let Some(end) = scan::closing_brace(text, start) else {
+            return Err(CompileError::new(
+                text,
+                dollar,
+                "`${` is not closed; a literal one is written `$${`",
+            ));
+        };
+        let expression =
+            Expression::compile(&text[start..end], scope).map_err(|error| error.within(text, start))?;
+        at = end + 1;
+        let whole = dollar == 0 && at == text.len();
+        if !whole {
+            refuse_in_text(&expression).map_err(|problem| CompileError::new(text, start, problem))?;
+        }
+        if !literal.is_empty() {
+            parts.push(Part::Text(std::mem::take(&mut literal)));
+        }
+        parts.push(Part::Expression(expression));
+    }
+    literal.push_str(&text[at..]);
+    if !literal.is_empty() {
+        parts.push(Part::Text(literal));
+    }
+    Ok(parts)
+}
+
+/// Refuses an expression whose value can be seen not to fit into a text.
+fn refuse_in_text(expression: &Expression) -> Result<(), String> {
+    match expression.gives() {
+        Some(kind @ (Kind::Null | Kind::List | Kind::Map | Kind::Type)) => Err(output::not_in_text(kind)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,383 @@
+//! Values while they are computed.
+
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+use super::budget::Budget;
+use super::error::Problem;
+use super::{MAX_ITEMS, MAX_TEXT_BYTES};
+use crate::domain::Quantity;
+use crate::json::{self, Object, Value};
+
+/// A value: a piece of a document as it stands there, or computed.
+#[derive(Clone, Debug)]
+pub(super) enum Val<'v, 'a> {
+    /// Never copied, never converted.
+    Json(&'v Value<'a>),
+    Null,
+    Bool(bool),
+    Int(i64),
+    Double(f64),
+    /// A piece of a document, or of the source.
+    Str(&'v str),
+    Text(Rc<str>),
+    List(Rc<[Self]>),
+    /// Members in the order of their making. No key is there twice.
+    Map(Rc<[(Self, Self)]>),
+    Optional(Option<Rc<Self>>),
+    Quantity(Rc<Quantity>),
+    Type(Kind),
+}
+
+/// What a [`Val`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Null,
+    Bool,
+    Int,
+    Double,
+    String,
+    List,
+    Map,
+    Optional,
+    Quantity,
+    Type,
+}
+
+impl Kind {
+    /// As CEL names it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Null => "null_type",
+            Self::Bool => "bool",
+            Self::Int => "int",
+            Self::Double => "double",
+            Self::String => "string",
+            Self::List => "list",
+            Self::Map => "map",
+            Self::Optional => "optional_type",
+            Self::Quantity => "kubernetes.Quantity",
+            Self::Type => "type",
+        }
+    }
+
+    /// As a message names a value of it.
+    pub(super) fn article(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool => "a boolean",
+            Self::Int => "an integer",
+            Self::Double => "a double",
+            Self::String => "a string",
+            Self::List => "a list",
+            Self::Map => "a map",
+            Self::Optional => "an optional",
+            Self::Quantity => "a quantity",
+            Self::Type => "a type",
+        }
+    }
+
+    /// What a result of it is in JSON, if that is always the same.
+    pub(super) fn as_json(self) -> Option<json::Kind> {
+        Some(match self {
+            Self::Null => json::Kind::Null,
+            Self::Bool => json::Kind::Bool,
+            Self::Int | Self::Double => json::Kind::Number,
+            Self::String | Self::Quantity => json::Kind::String,
+            Self::List => json::Kind::Array,
+            Self::Map => json::Kind::Object,
+            Self::Optional | Self::Type => return None,
+        })
+    }
+
+    /// The type that an expression may name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        [Self::Null, Self::Bool, Self::Int, Self::Double, Self::String, Self::List, Self::Map, Self::Type]
+            .into_iter()
+            .find(|kind| kind.name() == name)
+    }
+}
+
+/// A [`Val`] to look at: where it comes from makes no difference any more.
+pub(super) enum View<'x, 'v, 'a> {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Double(f64),
+    Text(&'x str),
+    List(Items<'x, 'v, 'a>),
+    Map(Members<'x, 'v, 'a>),
+    Optional(Option<&'x Val<'v, 'a>>),
+    Quantity(&'x Quantity),
+    Type(Kind),
+}
+
+/// The items of a list.
+#[derive(Clone, Copy)]
+pub(super) enum Items<'x, 'v, 'a> {
+    Json(&'v [Value<'a>]),
+    Built(&'x [Val<'v, 'a>]),
+}
+
+/// The members of a map.
+#[derive(Clone, Copy)]
+pub(super) enum Members<'x, 'v, 'a> {
+    Json(&'v Object<'a>),
+    Built(&'x [(Val<'v, 'a>, Val<'v, 'a>)]),
+}
+
+impl<'v, 'a> Val<'v, 'a> {
+    pub(super) fn view(&self) -> View<'_, 'v, 'a> {
+        match self {
+            Self::Json(value) => match value {
+                Value::Null => View::Null,
+                Value::Bool(flag) => View::Bool(*flag),
+                // What is not spelled as an integer, or is beyond an int64, is a double, as Kubernetes reads it.
+                Value::Number(number) => number
+                    .as_i64()
+                    .map_or_else(|| View::Double(number.as_str().parse().unwrap_or(f64::NAN)), View::Int),
+                Value::String(text) => View::Text(text),
+                Value::Array(items) => View::List(Items::Json(items)),
+                Value::Object(object) => View::Map(Members::Json(object)),
+            },
+            Self::Null => View::Null,
+            Self::Bool(flag) => View::Bool(*flag),
+            Self::Int(number) => View::Int(*number),
+            Self::Double(number) => View::Double(*number),
+            Self::Str(text) => View::Text(text),
+            Self::Text(text) => View::Text(text),
+            Self::List(items) => View::List(Items::Built(items)),
+            Self::Map(members) => View::Map(Members::Built(members)),
+            Self::Optional(value) => View::Optional(value.as_deref()),
+            Self::Quantity(quantity) => View::Quantity(quantity),
+            Self::Type(kind) => View::Type(*kind),
+        }
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        match self.view() {
+            View::Null => Kind::Null,
+            View::Bool(_) => Kind::Bool,
+            View::Int(_) => Kind::Int,
+            View::Double(_) => Kind::Double,
+            View::Text(_) => Kind::String,
+            View::List(_) => Kind::List,
+            View::Map(_) => Kind::Map,
+            View::Optional(_) => Kind::Optional,
+            View::Quantity(_) => Kind::Quantity,
+            View::Type(_) => Kind::Type,
+        }
+    }
+
+    pub(super) fn as_text(&self) -> Option<&str> {
+        match self.view() {
+            View::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Text that was made, if it is not too long.
+    pub(super) fn text(text: &str, budget: &mut Budget) -> Result<Self, Problem> {
+        check_length(text.len())?;
+        budget.spend_text(text.len())?;
+        Ok(Self::Text(text.into()))
+    }
+
+    /// A list that was made, if it is not too long.
+    pub(super) fn list(items: Vec<Self>, budget: &mut Budget) -> Result<Self, Problem> {
+        check_count(items.len())?;
+        budget.spend(items.len())?;
+        Ok(Self::List(items.into()))
+    }
+
+    /// These bytes of a text.
+    pub(super) fn part(&self, start: usize, end: usize, budget: &mut Budget) -> Result<Self, Problem> {
+        match self {
+            Self::Json(Value::String(text)) => Ok(Self::Str(&text[start..end])),
+            Self::Str(text) => Ok(Self::Str(&text[start..end])),
+            other => Self::text(&other.as_text().unwrap_or_default()[start..end], budget),
+        }
+    }
+}
+
+/// Refuses a text that is too long to be made.
+pub(super) fn check_length(bytes: usize) -> Result<(), Problem> {
+    if bytes > MAX_TEXT_BYTES {
+        return Err(Problem::Limit("a string grows longer than the 256 KiB that are allowed"));
+    }
+    Ok(())
+}
+
+/// Refuses a list or map that has too many items to be made.
+pub(super) fn check_count(items: usize) -> Result<(), Problem> {
+    if items > MAX_ITEMS {
+        return Err(Problem::Limit("a list or map grows beyond the 10,000 items that are allowed"));
+    }
+    Ok(())
+}
+
+impl<'x, 'v, 'a> Items<'x, 'v, 'a> {
+    pub(super) fn len(self) -> usize {
+        match self {
+            Self::Json(items) => items.len(),
+            Self::Built(items) => items.len(),
+        }
+    }
+
+    pub(super) fn get(self, index: usize) -> Option<Val<'v, 'a>> {
+        match self {
+            Self::Json(items) => items.get(index).map(Val::Json),
+            Self::Built(items) => items.get(index).cloned(),
+        }
+    }
+
+    pub(super) fn iter(self) -> impl Iterator<Item = Val<'v, 'a>> + 'x
+    where
+        'v: 'x,
+        'a: 'x,
+    {
+        (0..self.len()).filter_map(move |index| self.get(index))
+    }
+}
+
+impl<'v, 'a> Members<'_, 'v, 'a> {
+    pub(super) fn len(self) -> usize {
+        match self {
+            Self::Json(object) => object.len(),
+            Self::Built(members) => members.len(),
+        }
+    }
+
+    /// The member `name`. Members are looked through one by one, and that is paid for: by their number, and by the length of the name,
+    /// which others may begin with.
+    pub(super) fn get(self, name: &str, budget: &mut Budget) -> Result<Option<Val<'v, 'a>>, Problem> {
+        spend_search(self.len(), name, budget)?;
+        Ok(match self {
+            Self::Json(object) => object.get(name).map(Val::Json),
+            Self::Built(members) => {
+                members.iter().find(|(key, _)| key.as_text() == Some(name)).map(|(_, value)| value.clone())
+            }
+        })
+    }
+
+    /// The members in order; keys are strings.
+    pub(super) fn pairs(self) -> Vec<(Val<'v, 'a>, Val<'v, 'a>)> {
+        match self {
+            Self::Json(object) => {
+                object.iter().map(|(key, value)| (Val::Str(key), Val::Json(value))).collect()
+            }
+            Self::Built(members) => members.to_vec(),
+        }
+    }
+}
+
+/// Pays for looking for a name among so many.
+pub(super) fn spend_search(among: usize, name: &str, budget: &mut Budget) -> Result<(), Problem> {
+    const NAMES_PER_STEP: usize = 8;
+    const BYTES_PER_STEP: usize = 64;
+    budget.spend(among.saturating_mul(1 + name.len() / BYTES_PER_STEP) / NAMES_PER_STEP)
+}
+
+/// Whether both mean the same: numbers by what they amount to, lists item by item, maps whatever the order.
+pub(super) fn equal(a: &Val<'_, '_>, b: &Val<'_, '_>, budget: &mut Budget) -> Result<bool, Problem> {
+    budget.spend(1)?;
+    if let (Val::Json(a), Val::Json(b)) = (a, b)
+        && a.is_same(b)
+    {
+        return Ok(true);
+    }
+    Ok(match (a.view(), b.view()) {
+        (View::Null, View::Null) | (View::Optional(None), View::Optional(None)) => true,
+        (View::Bool(a), View::Bool(b)) => a == b,
+        (View::Int(_) | View::Double(_), View::Int(_) | View::Double(_)) => {
+            numbers(a, b) == Some(Ordering::Equal)
+        }
+        (View::Text(a), View::Text(b)) => {
+            budget.spend_text(a.len().min(b.len()))?;
+            a == b
+        }
+        (View::List(a), View::List(b)) => {
+            if a.len() != b.len() {
+                return Ok(false);
+            }
+            for (a, b) in a.iter().zip(b.iter()) {
+                if !equal(&a, &b, budget)? {
+                    return Ok(false);
+                }
+            }
+            true
+        }
+        (View::Map(a), View::Map(b)) => return equal_maps(a, b, budget),
+        (View::Optional(Some(a)), View::Optional(Some(b))) => return equal(a, b, budget),
+        (View::Quantity(a), View::Quantity(b)) => a == b,
+        (View::Type(a), View::Type(b)) => a == b,
+        _ => false,
+    })
+}
+
+fn equal_maps(a: Members<'_, '_, '_>, b: Members<'_, '_, '_>, budget: &mut Budget) -> Result<bool, Problem> {
+    if a.len() != b.len() {
+        return Ok(false);
+    }
+    budget.spend(a.len())?;
+    for (key, value) in a.pairs() {
+        let other = b.get(key.as_text().unwrap_or_default(), budget)?;
+        match other {
+            Some(other) if equal(&value, &other, budget)? => {}
+            _ => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
+/// The order of two numbers; none if one of them is not a number.
+fn numbers(a: &Val<'_, '_>, b: &Val<'_, '_>) -> Option<Ordering> {
+    match (a.view(), b.view()) {
+        (View::Int(a), View::Int(b)) => Some(a.cmp(&b)),
+        (View::Double(a), View::Double(b)) => a.partial_cmp(&b),
+        (View::Int(a), View::Double(b)) => mixed(a, b),
+        (View::Double(a), View::Int(b)) => mixed(b, a).map(Ordering::reverse),
+        _ => None,
+    }
+}
+
+/// The order of an integer and a double, both exact.
+fn mixed(a: i64, b: f64) -> Option<Ordering> {
+    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
+    if b.is_nan() {
+        return None;
+    }
+    if b >= BEYOND {
+        return Some(Ordering::Less);
+    }
+    if b < -BEYOND {
+        return Some(Ordering::Greater);
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "the fraction is looked at below, and the rest fits")]
+    let whole = b.trunc() as i64;
+    Some(a.cmp(&whole).then_with(|| 0.0_f64.partial_cmp(&b.fract()).unwrap_or(Ordering::Equal)))
+}
+
+/// What [`compare`] finds.
+pub(super) enum Compared {
+    Ordered(Ordering),
+    /// One of them is NaN.
+    Unordered,
+    /// They are of kinds that have no order, or none in common.
+    Senseless,
+}
+
+/// The order of two numbers, booleans or strings.
+pub(super) fn compare(a: &Val<'_, '_>, b: &Val<'_, '_>, budget: &mut Budget) -> Result<Compared, Problem> {
+    Ok(match (a.view(), b.view()) {
+        (View::Int(_) | View::Double(_), View::Int(_) | View::Double(_)) => {
+            numbers(a, b).map_or(Compared::Unordered, Compared::Ordered)
+        }
+        (View::Bool(a), View::Bool(b)) => Compared::Ordered(a.cmp(&b)),
+        (View::Text(a), View::Text(b)) => {
+            budget.spend_text(a.len().min(b.len()))?;
+            Compared::Ordered(a.cmp(b))
+        }
+        _ => Compared::Senseless,
+    })
+}
