@@ -11,7 +11,7 @@ use prometheus_client::registry::Registry;
 use super::policies::Loaded;
 use super::state;
 use crate::certs::{self, CertsError, Pair, Pem, SubjectNames};
-use crate::doors::{HandoverMetrics, Interpreter, Works};
+use crate::doors::{RevisionMetrics, Interpreter, Works};
 use crate::server::{self, CertificateSource, Doors, Lifecycle, Metrics, Options, Parts, Server, TlsOptions};
 use crate::service::Service;
 use crate::state::Ledger;
@@ -107,12 +107,13 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
         state::register(&files, &mut registry);
         tokio::spawn(state::follow(files));
     }
+    let revisions = RevisionMetrics::register(&mut registry);
     let lifecycle = Lifecycle::default();
     let signals = lifecycle.follow_signals().map_err(ServeError::Signals)?;
     let parts = Parts {
         doors: Doors::default()
-            .with(Interpreter::PATH, Interpreter::NAME, Interpreter::new(Arc::clone(&service)))
-            .with(Works::PATH, Works::NAME, Works::new(service, HandoverMetrics::register(&mut registry))),
+            .with(Interpreter::PATH, Interpreter::NAME, Interpreter::new(Arc::clone(&service), revisions.clone()))
+            .with(Works::PATH, Works::NAME, Works::new(service, revisions)),
         checks: Vec::new(),
         metrics,
         registry: Arc::new(registry),

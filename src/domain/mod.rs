@@ -14,6 +14,7 @@
 
 mod allocation;
 mod binding;
+mod cluster;
 mod digest;
 mod duration;
 mod failure;
@@ -25,6 +26,7 @@ mod workload;
 
 pub use allocation::AllocationKey;
 pub use binding::{Binding, BindingName, Delivery, Hosts};
+pub use cluster::Cluster;
 pub use digest::digest;
 pub use duration::parse_duration;
 pub use failure::{Code, Failure, MAX_MESSAGE_BYTES, shorten};

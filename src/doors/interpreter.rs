@@ -6,15 +6,16 @@ use std::time::Instant;
 use http::StatusCode;
 
 use super::log::Line;
-use super::unreadable;
+use super::{RevisionMetrics, unreadable};
 use crate::protocol::interpreter;
 use crate::server::{Call, Door, DoorReply};
-use crate::service::{Outcome, Service};
+use crate::service::{Outcome, Service, SkippedRule};
 
 /// The door for Karmada's `ResourceInterpreterContext`.
 #[derive(Clone, Debug)]
 pub struct Interpreter {
     service: Arc<Service>,
+    metrics: RevisionMetrics,
 }
 
 impl Interpreter {
@@ -25,8 +26,8 @@ impl Interpreter {
     pub const NAME: &'static str = "interpret";
 
     /// A door to `service`.
-    pub fn new(service: Arc<Service>) -> Self {
-        Self { service }
+    pub fn new(service: Arc<Service>, metrics: RevisionMetrics) -> Self {
+        Self { service, metrics }
     }
 }
 
@@ -44,8 +45,10 @@ impl Door for Interpreter {
         let head = decoded.head;
         let outcome = match &decoded.question {
             Ok(question) => self.service.answer(question, call.deadline).await,
-            Err(failure) => Outcome { answer: Err(failure.clone()), applied: Vec::new() },
+            Err(failure) => Outcome::plain(Err(failure.clone())),
         };
+        self.metrics.count(&outcome.skipped, &outcome.handings);
+        let warnings: Vec<String> = outcome.skipped.iter().map(SkippedRule::to_string).collect();
         let body = interpreter::encode(&head, &outcome.answer);
         Line {
             uid: &head.uid,
@@ -56,7 +59,7 @@ impl Door for Interpreter {
             cluster: &head.subject.cluster,
             applied: &outcome.applied,
             dry_run: None,
-            warnings: &[],
+            warnings: &warnings,
             failure: outcome.answer.as_ref().err(),
             started,
         }

@@ -3,15 +3,17 @@
 use prometheus_client::{metrics::counter::Counter, registry::Registry};
 
 use crate::engine::Handing;
+use crate::service::SkippedRule;
 
-/// Counts answers about allocations that leave a cluster. All copies count into the same.
+/// Counts what revisions come with: rules that are skipped, allocations that leave a cluster. All copies count into the same.
 #[derive(Clone, Debug, Default)]
-pub struct HandoverMetrics {
+pub struct RevisionMetrics {
     waiting: Counter,
     kept_behind: Counter,
+    skipped: Counter,
 }
 
-impl HandoverMetrics {
+impl RevisionMetrics {
     /// New counters, registered in `registry`.
     pub fn register(registry: &mut Registry) -> Self {
         let metrics = Self::default();
@@ -25,10 +27,16 @@ impl HandoverMetrics {
             "Answers about an allocation that leaves a cluster which keeps the object (preserveResourcesOnDeletion)",
             metrics.kept_behind.clone(),
         );
+        registry.register(
+            "reviser_rules_skipped",
+            "Rules that could not be applied, and were skipped because they say so (onError: Skip)",
+            metrics.skipped.clone(),
+        );
         metrics
     }
 
-    pub(super) fn count(&self, handings: &[Handing]) {
+    pub(super) fn count(&self, skipped: &[SkippedRule], handings: &[Handing]) {
+        self.skipped.inc_by(skipped.len() as u64);
         for handing in handings {
             self.waiting.inc_by(handing.waits.into());
             self.kept_behind.inc_by(handing.kept_behind.into());

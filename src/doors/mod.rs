@@ -9,7 +9,7 @@ mod metrics;
 mod works;
 
 pub use interpreter::Interpreter;
-pub use metrics::HandoverMetrics;
+pub use metrics::RevisionMetrics;
 pub use works::Works;
 
 use http::StatusCode;

@@ -6,7 +6,7 @@ use std::time::Instant;
 use http::StatusCode;
 
 use super::log::Line;
-use super::{HandoverMetrics, unreadable};
+use super::{RevisionMetrics, unreadable};
 use crate::domain::Failure;
 use crate::protocol::admission::{self, Fault, Head, Operation, Review, Verdict};
 use crate::server::{Call, Door, DoorReply};
@@ -16,7 +16,7 @@ use crate::service::{Service, WorkOutcome, WorkReview};
 #[derive(Clone, Debug)]
 pub struct Works {
     service: Arc<Service>,
-    metrics: HandoverMetrics,
+    metrics: RevisionMetrics,
 }
 
 impl Works {
@@ -27,7 +27,7 @@ impl Works {
     pub const NAME: &'static str = "works";
 
     /// A door to `service`.
-    pub fn new(service: Arc<Service>, metrics: HandoverMetrics) -> Self {
+    pub fn new(service: Arc<Service>, metrics: RevisionMetrics) -> Self {
         Self { service, metrics }
     }
 
@@ -69,11 +69,11 @@ impl Door for Works {
             Err(error) => return unreadable(&error, &call),
         };
         let head = decoded.head;
-        let WorkOutcome { patch, warnings, applied, handings, cluster } = match &decoded.review {
+        let WorkOutcome { patch, warnings, applied, skipped, handings, cluster } = match &decoded.review {
             Ok(review) => self.outcome(review, &call).await,
             Err(failure) => WorkOutcome::refused(failure.clone()),
         };
-        self.metrics.count(&handings);
+        self.metrics.count(&skipped, &handings);
         Line {
             uid: &head.uid,
             operation: head.operation,

@@ -5,9 +5,11 @@ use std::fmt;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use super::fort::Fort;
-use crate::domain::{ClusterName, Failure, GroupVersionKind, Workload, digest};
-use crate::json::{ParseError, Pointer, Raw, Value};
+use super::actions::Action;
+use super::selectors::{ResourceSelector, TargetClusters};
+use crate::domain::{Failure, GroupVersionKind, Workload, digest};
+use crate::expression::{Condition, Expression};
+use crate::json::{Pointer, Raw};
 
 /// All the policies that are in force at one time.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +42,17 @@ impl PolicySet {
     /// Whether a policy can select objects of this kind at all.
     pub fn knows(&self, gvk: &GroupVersionKind) -> bool {
         self.policies.iter().flat_map(|policy| &policy.selectors).any(|selector| selector.gvk == *gvk)
+    }
+
+    /// Where objects of this kind have their pod template; the root for a kind that is itself like a pod.
+    pub fn pod_template(&self, gvk: &GroupVersionKind) -> Pointer {
+        match (self.interpretations.get(gvk), gvk.group.as_str(), gvk.kind.as_str()) {
+            (Some(interpretation), _, _) => interpretation.pod_template.clone(),
+            (None, "", "Pod") | (None, "multicluster.admiralty.io", "PodChaperon") => Pointer::ROOT,
+            (None, "", "PodTemplate") => Pointer::of(["template"]),
+            (None, "batch", "CronJob") => Pointer::of(["spec", "jobTemplate", "spec", "template"]),
+            _ => Interpretation::default().pod_template,
+        }
     }
 
     /// How a kind is interpreted.
@@ -84,8 +97,12 @@ pub struct Policy {
     pub priority: i64,
     /// It is for workloads that any of these selects.
     pub selectors: Vec<ResourceSelector>,
+    /// What its expressions may use, in order.
+    pub variables: Vec<(String, Expression)>,
     /// Applied in order, all that match.
     pub rules: Vec<Rule>,
+    /// Whether a rule needs to know more of the cluster than its name.
+    pub needs_cluster: bool,
     /// A digest of the document.
     pub digest: String,
 }
@@ -108,72 +125,6 @@ impl Policy {
     }
 }
 
-/// Selects workloads, as Karmada's `ResourceSelector` does: a name makes the label selector irrelevant.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ResourceSelector {
-    /// API group, version and kind; all of them have to be the same.
-    pub gvk: GroupVersionKind,
-    /// The namespace; `None` for any.
-    pub namespace: Option<String>,
-    /// The name; `None` for any.
-    pub name: Option<String>,
-    /// The labels; `None` for any.
-    pub labels: Option<LabelSelector>,
-}
-
-impl ResourceSelector {
-    fn selects(&self, workload: &Workload, object: &Raw<'_>) -> Result<bool, Failure> {
-        if self.gvk != workload.gvk
-            || self.namespace.as_ref().is_some_and(|namespace| *namespace != workload.namespace)
-        {
-            return Ok(false);
-        }
-        match (&self.name, &self.labels) {
-            (Some(name), _) => Ok(*name == workload.name),
-            (None, Some(labels)) => labels.matches(object),
-            (None, None) => Ok(true),
-        }
-    }
-}
-
-/// A Kubernetes `LabelSelector`, over the labels of an object. All requirements have to hold.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LabelSelector(pub Vec<LabelRequirement>);
-
-/// One requirement of a [`LabelSelector`].
-#[derive(Clone, Debug, PartialEq)]
-pub enum LabelRequirement {
-    /// The label is there and has one of these values.
-    In(String, Vec<String>),
-    /// The label is missing or has none of these values.
-    NotIn(String, Vec<String>),
-    /// The label is there.
-    Exists(String),
-    /// The label is missing.
-    DoesNotExist(String),
-}
-
-impl LabelSelector {
-    fn matches(&self, object: &Raw<'_>) -> Result<bool, Failure> {
-        let place = Pointer::of(["metadata", "labels"]);
-        let refused =
-            |error: ParseError| Failure::unprocessable(format!("{place}: {error}; mend the object"));
-        let labels =
-            object.at(&place).map_err(refused)?.map(|raw| raw.to_value()).transpose().map_err(refused)?;
-        let label = |key: &str| labels.as_ref().and_then(|labels| labels.get(key)).and_then(Value::as_str);
-        Ok(self.0.iter().all(|requirement| match requirement {
-            LabelRequirement::In(key, values) => {
-                label(key).is_some_and(|is| values.iter().any(|value| value == is))
-            }
-            LabelRequirement::NotIn(key, values) => {
-                label(key).is_none_or(|is| values.iter().all(|value| value != is))
-            }
-            LabelRequirement::Exists(key) => label(key).is_some(),
-            LabelRequirement::DoesNotExist(key) => label(key).is_none(),
-        }))
-    }
-}
-
 /// One rule of a policy.
 #[derive(Clone, Debug)]
 pub struct Rule {
@@ -181,31 +132,24 @@ pub struct Rule {
     pub name: String,
     /// The clusters that it is for.
     pub target: TargetClusters,
+    /// It applies only where this holds.
+    pub when: Option<Condition>,
     /// What it does.
     pub action: Action,
+    /// What becomes of the revision if it can't be applied.
+    pub on_error: OnError,
+    /// The allocations that it may ask for.
+    pub asks: Vec<String>,
 }
 
-/// Which clusters a rule is for: by default all.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TargetClusters {
-    /// Only these, if there are any.
-    pub names: Vec<ClusterName>,
-    /// None of these, even if named above.
-    pub exclude: Vec<ClusterName>,
-}
-
-impl TargetClusters {
-    /// Whether the rule is for `cluster`.
-    pub fn includes(&self, cluster: &ClusterName) -> bool {
-        (self.names.is_empty() || self.names.contains(cluster)) && !self.exclude.contains(cluster)
-    }
-}
-
-/// What a rule does.
-#[derive(Clone, Debug)]
-pub enum Action {
-    /// Writes the steps of a release so that only one cluster runs some of them.
-    Fort(Fort),
+/// What becomes of a revision if a rule can't be applied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnError {
+    /// It is refused.
+    #[default]
+    Fail,
+    /// It goes on as if the rule were not there.
+    Skip,
 }
 
 /// The definition of an allocation.

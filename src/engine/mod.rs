@@ -7,31 +7,38 @@
 //! * [`PolicySet`] is what `policy` compiles; the engine owns the type because it defines what a rule can do.
 //! * [`allocate`] is the choice of the one cluster (docs/policies.md, "Which cluster hosts an allocation").
 //! * `handover`: how an allocation leaves a cluster without being in two. [`Undo`]: how a revision is taken back.
-//! * `fort`: the one action so far. `limits`: what no rule may touch.
+//! * `actions`: what rules can do. `limits`: what no rule may touch.
 //! * [`interpret_replica`] and [`revise_replica`]: the operations that know no cluster and ask no policy;
 //!   [`requirements`] is what one replica of a pod template needs.
 
+mod actions;
 mod allocate;
 mod compiled;
+mod context;
 mod draft;
-mod fort;
 mod handover;
 mod limits;
 mod locate;
 mod replicas;
 pub mod requirements;
 mod revise;
+mod selectors;
+mod templated;
 mod undo;
 
 pub use allocate::{Choice, Why, allocate};
-pub use compiled::{
-    Action, Allocation, Handover, Interpretation, LabelRequirement, LabelSelector, Owner, Policy, PolicySet,
-    ResourceSelector, Rule, TargetClusters,
+pub use actions::{
+    Action, Divide, Elsewhere, Env, EnvChange, Fort, Generate, GenerateWhen, Image, MergeKey, PatchKind, Patching,
+    Percentages, Weights,
 };
+pub use compiled::{Allocation, Handover, Interpretation, OnError, Owner, Policy, PolicySet, Rule};
 pub use draft::Draft;
-pub use fort::{Elsewhere, Fort, Generate, GenerateWhen};
 pub use handover::{Deliveries, Handing};
 pub use limits::{crosses, protected_by};
 pub use replicas::{interpret_replica, revise_replica};
-pub use revise::{Claim, Entries, Facts, Request, Revision, Stop, allocations, revise};
+pub use revise::{Claim, Entries, Facts, Request, Revision, Skipped, Stop, allocations, revise};
+pub use selectors::{
+    ClusterField, ClusterPattern, FieldRequirement, LabelRequirement, LabelSelector, ResourceSelector, TargetClusters,
+};
+pub use templated::Templated;
 pub use undo::{Undo, UndoError, UndoTextError};

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::compiled::{Action, Allocation, Handover, Policy, Rule};
-use super::handover::{Deliveries, Handing, Known, Settled};
+use super::compiled::{Allocation, OnError, Policy, Rule};
+use super::context::Context;
+use super::handover::{Deliveries, Handing, Settled};
 use super::{Draft, Why, limits};
-use crate::domain::{ClusterName, Failure, Target, Workload};
+use crate::domain::{Cluster, ClusterName, Code, Failure, Target, Workload};
 use crate::json::{Pointer, Raw};
 
 /// What is to be revised.
@@ -28,6 +29,10 @@ pub struct Facts<'f> {
     pub entries: &'f Entries,
     /// How allocations are defined.
     pub allocations: &'f BTreeMap<String, Allocation>,
+    /// What is known about the cluster.
+    pub cluster: Option<&'f Cluster>,
+    /// Where the object has its pod template.
+    pub pod_template: &'f Pointer,
     /// The Works that deliver the workload.
     pub deliveries: Deliveries<'f>,
     /// Whether the binding says that a cluster which it leaves keeps the object.
@@ -59,12 +64,25 @@ pub struct Revision<'r, 'a> {
     pub object: Draft<'a>,
     /// The rules that changed something, in the order in which they did.
     pub applied: Vec<(&'r Policy, &'r Rule)>,
+    /// The rules that could not be applied and have been skipped for that.
+    pub skipped: Vec<Skipped<'r>>,
     /// The allocations that rules have asked for and that the cluster hosts, by name.
     pub hosts: Vec<String>,
     /// The allocations that leave a cluster, by name.
     pub handings: Vec<Handing>,
     /// The ledger changes that the object rests on: each has to be made, in this order, before anybody sees it.
     pub claims: Vec<Claim>,
+}
+
+/// A rule that could not be applied and says that it is skipped then.
+#[derive(Clone, Debug)]
+pub struct Skipped<'r> {
+    /// Its policy.
+    pub policy: &'r Policy,
+    /// The rule.
+    pub rule: &'r Rule,
+    /// Why it could not be applied.
+    pub failure: Failure,
 }
 
 /// Why there is no revision.
@@ -74,6 +92,16 @@ pub enum Stop {
     Refused(Failure),
     /// A rule has asked for something that depends on [`Facts::deliveries`], which are [unread](Deliveries::Unread).
     Unread,
+}
+
+impl Stop {
+    /// The same, with what `change` makes of a refusal.
+    pub(super) fn within(self, change: impl FnOnce(Failure) -> Failure) -> Self {
+        match self {
+            Self::Refused(failure) => Self::Refused(change(failure)),
+            Self::Unread => Self::Unread,
+        }
+    }
 }
 
 impl From<Failure> for Stop {
@@ -92,29 +120,30 @@ pub fn revise<'r, 'a>(
     facts: Facts<'_>,
 ) -> Result<Revision<'r, 'a>, Stop> {
     let mut object = Draft::new(request.object)?;
-    let mut allocator = Allocator { request, facts, settled: BTreeMap::new() };
-    let mut applied = Vec::new();
+    let mut context = Context::new(request, facts);
+    let (mut applied, mut skipped) = (Vec::new(), Vec::new());
+    let cluster = &request.target.cluster;
     for policy in policies {
-        for rule in rules(policy, request.target) {
+        context.begin(policy, &object);
+        for rule in &policy.rules {
+            let about = |failure: Failure| {
+                failure.context(format_args!("{} rule {:?} cluster {:?}", policy.owner, rule.name, cluster.as_str()))
+            };
+            if !rule.target.includes(cluster, facts.cluster).map_err(about)? {
+                continue;
+            }
             let before = object.changes();
-            apply(rule, &mut object, &mut allocator).map_err(|stop| match stop {
-                Stop::Unread => Stop::Unread,
-                Stop::Refused(failure) => Stop::Refused(failure.context(format_args!(
-                    "{} rule {:?} cluster {:?}",
-                    policy.owner,
-                    rule.name,
-                    request.target.cluster.as_str()
-                ))),
-            })?;
-            if object.changes() != before {
-                applied.push((*policy, rule));
+            match apply(rule, &mut object, &mut context).map_err(|stop| stop.within(about))? {
+                Some(failure) => skipped.push(Skipped { policy, rule, failure: about(failure) }),
+                None if object.changes() != before => applied.push((*policy, rule)),
+                None => {}
             }
         }
     }
     limits::crosses(&object)?;
     let mut revision =
-        Revision { object, applied, hosts: Vec::new(), handings: Vec::new(), claims: Vec::new() };
-    for (allocation, settled) in allocator.settled {
+        Revision { object, applied, skipped, hosts: Vec::new(), handings: Vec::new(), claims: Vec::new() };
+    for (allocation, settled) in context.settled {
         revision.settle(allocation, settled, request.target, facts.entries);
     }
     Ok(revision)
@@ -145,97 +174,41 @@ impl Revision<'_, '_> {
     }
 }
 
-/// The allocations that the rules of these policies can ask for, for this cluster.
-pub fn allocations<'s>(policies: &[&'s Policy], target: &Target<'_>) -> impl Iterator<Item = &'s str> {
-    policies.iter().flat_map(|policy| rules(policy, target)).map(|rule| match &rule.action {
-        Action::Fort(fort) => fort.allocation.as_str(),
-    })
+/// The allocations that the rules of these policies can ask for, for any cluster.
+pub fn allocations<'s>(policies: &[&'s Policy]) -> impl Iterator<Item = &'s str> {
+    policies.iter().flat_map(|policy| &policy.rules).flat_map(|rule| &rule.asks).map(String::as_str)
 }
 
-fn rules<'s>(policy: &'s Policy, target: &Target<'_>) -> impl Iterator<Item = &'s Rule> {
-    policy.rules.iter().filter(|rule| rule.target.includes(&target.cluster))
-}
-
-fn apply(rule: &Rule, object: &mut Draft<'_>, allocator: &mut Allocator<'_, '_, '_>) -> Result<(), Stop> {
-    match &rule.action {
-        Action::Fort(fort) => fort.apply(object, || allocator.hosts(&fort.allocation)),
+/// Applies a rule if it is for the cluster and its condition holds. Gives what it would have failed with, if it is skipped for that.
+fn apply<'r, 'a>(
+    rule: &'r Rule,
+    object: &mut Draft<'a>,
+    context: &mut Context<'r, '_, 'a>,
+) -> Result<Option<Failure>, Stop> {
+    if rule.on_error == OnError::Fail {
+        return attempt(rule, object, context).map(|()| None);
     }
-}
-
-struct Allocator<'r, 'f, 'a> {
-    request: Request<'r, 'a>,
-    facts: Facts<'f>,
-    /// Those that have been asked for. The first answer counts: an allocation is in one place.
-    settled: BTreeMap<String, Settled>,
-}
-
-impl Allocator<'_, '_, '_> {
-    /// Whether the cluster of the request hosts `allocation`.
-    fn hosts(&mut self, allocation: &str) -> Result<bool, Stop> {
-        if !self.settled.contains_key(allocation) {
-            let settled = self.settle(allocation)?;
-            self.settled.insert(allocation.to_owned(), settled);
+    let before = object.clone();
+    match attempt(rule, object, context) {
+        // What somebody could still tell us, and what the ledger says, is no fault of the rule.
+        Err(Stop::Refused(failure)) if failure.code() == Code::Unprocessable => {
+            *object = before;
+            context.forget();
+            Ok(Some(failure))
         }
-        match self.settled.get(allocation) {
-            Some(Settled::In(choice, _)) => Ok(choice.cluster == self.request.target.cluster),
-            _ => Ok(false),
-        }
-    }
-
-    fn settle(&self, allocation: &str) -> Result<Settled, Stop> {
-        let target = self.request.target;
-        let Some(schedule) = &target.schedule else {
-            return Err(Stop::Refused(Failure::unavailable(format!(
-                "allocation {allocation:?}: the schedule of the workload is not known; give `request.targetClusters`, \
-                 the whole schedule as a list of {{name, replicas}}, or the binding in --state"
-            ))));
-        };
-        let pinned = self.pinned(allocation)?;
-        let defined = self.facts.allocations.get(allocation);
-        let known = Known {
-            allocation,
-            schedule,
-            pinned: pinned.as_ref(),
-            entry: self.facts.entries.get(allocation).and_then(Option::as_ref),
-            handover: defined.map_or(Handover::AfterRelease { timeout: None }, |defined| defined.handover),
-            deliveries: self.facts.deliveries,
-            preserves: self.facts.preserves,
-            now: self.facts.now,
-        };
-        match known.settle() {
-            Settled::Unread => Err(Stop::Unread),
-            settled => Ok(settled),
-        }
-    }
-
-    /// The cluster that the template pins `allocation` to.
-    fn pinned(&self, allocation: &str) -> Result<Option<ClusterName>, Failure> {
-        let key = format!("reviser.io/{allocation}-cluster");
-        let pointer = || Pointer::of(["metadata", "annotations", &key]);
-        let refused = |problem: String| {
-            Failure::unprocessable(format!(
-                "{}: {problem}; name a cluster, or take the annotation away",
-                pointer()
-            ))
-        };
-        let (template, whose) = match &self.request.target.original {
-            Some(original) => (original, "request.originalObject"),
-            None => (&self.request.object, "request.object"),
-        };
-        let text = match template.at(&pointer()) {
-            Ok(None) => return Ok(None),
-            Ok(Some(found)) if found.is_null() => return Ok(None),
-            Ok(Some(found)) => read_string(&found).map_err(refused)?,
-            Err(error) => return Err(refused(format!("{error} in `{whose}`"))),
-        };
-        Ok(ClusterName::new(text))
+        done => done.map(|()| None),
     }
 }
 
-fn read_string(raw: &Raw<'_>) -> Result<String, String> {
-    match raw.as_str() {
-        Ok(Some(text)) => Ok(text.into_owned()),
-        Ok(None) => Err(format!("must be a string, is {}", raw.kind())),
-        Err(error) => Err(error.to_string()),
+fn attempt<'r, 'a>(
+    rule: &'r Rule,
+    object: &mut Draft<'a>,
+    context: &mut Context<'r, '_, 'a>,
+) -> Result<(), Stop> {
+    if let Some(when) = &rule.when
+        && !context.holds(when, object)?
+    {
+        return Ok(());
     }
+    rule.action.apply(object, context)
 }

@@ -30,7 +30,7 @@ const KINDS: &[(&str, Kind)] = &[
 
 /// Compiles all documents, or says everything that is wrong with them, in their order.
 pub fn compile(documents: &[Value<'static>]) -> Result<PolicySet, Vec<Finding>> {
-    let mut all = Compiler::default();
+    let mut all = Compiler { allocations: documents.iter().flat_map(allocation_names).collect(), ..Compiler::default() };
     for (document, value) in documents.iter().enumerate() {
         let mut notes = Notes::new(document);
         all.document(document, value, &mut notes);
@@ -50,10 +50,18 @@ pub fn compile(documents: &[Value<'static>]) -> Result<PolicySet, Vec<Finding>> 
     Err(all.findings)
 }
 
+/// The names under `spec.allocations`, of whatever sense the document makes otherwise.
+fn allocation_names(document: &Value<'static>) -> Vec<String> {
+    let list = document.at(&Pointer::of(["spec", "allocations"])).and_then(Value::as_array).unwrap_or_default();
+    list.iter().filter_map(|item| item.get("name")?.as_str().map(str::to_owned)).collect()
+}
+
 #[derive(Default)]
 struct Compiler {
     set: PolicySet,
     findings: Vec<Finding>,
+    /// The allocations that some document defines.
+    allocations: BTreeSet<String>,
     /// The documents that there were, by kind, namespace and name.
     seen: BTreeSet<(&'static str, String, String)>,
     /// Which document defines an allocation, and how its message calls it.
@@ -99,7 +107,7 @@ impl Compiler {
     }
 
     fn policy(&mut self, document: usize, owner: Owner, spec: &mut Fields<'_>, notes: &mut Notes) {
-        let read = revision::policy(owner, spec, notes);
+        let read = revision::policy(owner, &self.allocations, spec, notes);
         for (name, allocation, place) in read.allocations {
             if let Some(first) = self.defined.get(&name) {
                 notes.note(&place, format!("allocation {name:?} is already defined by {first}; a name is defined once, over all policies"));

@@ -1,18 +1,18 @@
 //! The action `fort` in a document.
 
 use super::decode::{Fields, Node, Notes};
+use super::template::Expressions;
 use crate::engine::{Elsewhere, Fort, Generate, GenerateWhen, protected_by};
 use crate::json::{Object, Pointer, Value};
 
 /// Reads `fort`. The allocation is looked up later, when all documents have been read.
-pub(super) fn fort(node: Node<'_>, notes: &mut Notes) -> Option<Fort> {
+pub(super) fn fort(node: Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Option<Fort> {
     let mut fields = node.fields(notes)?;
     let allocation = fields.required("allocation", notes).and_then(|node| node.name(notes));
     let steps = fields.required("steps", notes).and_then(|node| steps(&node, notes));
     let matches = fields.optional("match").map(|node| matches(node, notes));
     let field = fields.required("field", notes).and_then(|node| node.pointer(notes));
-    let elsewhere =
-        fields.optional("elsewhere").map_or(Some(Elsewhere::SetNull), |node| elsewhere(node, notes));
+    let written = fields.optional("elsewhere").map_or(Some(Written::Null), |node| elsewhere(node, notes));
     let generated = fields.optional("generate").map(|node| generate(node, notes));
     fields.end(notes);
     let mut fort = Fort {
@@ -20,12 +20,19 @@ pub(super) fn fort(node: Node<'_>, notes: &mut Notes) -> Option<Fort> {
         steps: steps?,
         matches: matches.unwrap_or_default(),
         field: field?,
-        elsewhere: elsewhere?,
+        elsewhere: Elsewhere::SetNull,
         generate: None,
     };
+    let written = written?;
     if let Some(generated) = generated {
-        fort.generate = Some(generated?.complete(&fort, notes)?);
+        fort.generate = Some(generated?.complete(&fort, &written, expressions, notes)?);
     }
+    fort.elsewhere = match written {
+        Written::Null => Elsewhere::SetNull,
+        Written::Nothing => Elsewhere::Remove,
+        Written::Value(value, place) => Elsewhere::Value(expressions.tree(&value, &place, notes)),
+    };
+    expressions.ask(&fort.allocation);
     Some(fort)
 }
 
@@ -42,12 +49,20 @@ fn matches(node: Node<'_>, notes: &mut Notes) -> Object<'static> {
     node.fields(notes).map(|Fields { object, .. }| object.clone()).unwrap_or_default()
 }
 
+/// What is written elsewhere, as the document says it.
+enum Written {
+    Null,
+    Nothing,
+    /// A value, and where in the document it stands.
+    Value(Value<'static>, Pointer),
+}
+
 /// `SetNull`, `Remove` or `{value: ...}`.
-fn elsewhere(node: Node<'_>, notes: &mut Notes) -> Option<Elsewhere> {
+fn elsewhere(node: Node<'_>, notes: &mut Notes) -> Option<Written> {
     const WORDS: &[(&str, bool)] = &[("SetNull", true), ("Remove", false)];
     match node.value {
         Value::String(_) => {
-            node.one_of(WORDS, notes).map(|null| if null { Elsewhere::SetNull } else { Elsewhere::Remove })
+            node.one_of(WORDS, notes).map(|null| if null { Written::Null } else { Written::Nothing })
         }
         Value::Object(object) => {
             let mut fields = node.fields(notes)?;
@@ -57,8 +72,9 @@ fn elsewhere(node: Node<'_>, notes: &mut Notes) -> Option<Elsewhere> {
             if value.is_none() {
                 notes.note(&fields.field.join("value"), "is required");
             }
+            let place = fields.field.join("value");
             fields.end(notes);
-            value.map(Elsewhere::Value)
+            value.map(|value| Written::Value(value, place))
         }
         other => {
             notes
@@ -95,13 +111,26 @@ fn generate<'v>(node: Node<'v>, notes: &mut Notes) -> Option<Template<'v>> {
 
 impl Template<'_> {
     /// Left out, the others' form is the fort's, with the field treated as the rule says.
-    fn complete(self, fort: &Fort, notes: &mut Notes) -> Option<Generate> {
+    fn complete(
+        self,
+        fort: &Fort,
+        written: &Written,
+        expressions: &mut Expressions,
+        notes: &mut Notes,
+    ) -> Option<Generate> {
         let given = self.fort.value.as_array()?;
+        let elsewhere_place =
+            self.elsewhere.as_ref().map_or_else(|| self.fort.field.clone(), |node| node.field.clone());
         let elsewhere = if let Some(node) = self.elsewhere {
             node.value.clone()
         } else {
             let mut steps = given.to_vec();
-            if let Err(failure) = fort.treat(&mut steps) {
+            let written = match written {
+                Written::Null => Some(&Value::Null),
+                Written::Nothing => None,
+                Written::Value(value, _) => Some(value),
+            };
+            if let Err(failure) = fort.treat(&mut steps, written) {
                 notes.note(
                     &self.fort.field,
                     format!("the field {} can't be treated in it: {failure}", fort.field),
@@ -110,6 +139,7 @@ impl Template<'_> {
             }
             Value::array(steps)
         };
-        Some(Generate { when: self.when, fort: self.fort.value.clone(), elsewhere })
+        let elsewhere = expressions.tree(&elsewhere, &elsewhere_place, notes);
+        Some(Generate { when: self.when, fort: expressions.value(&self.fort, notes), elsewhere })
     }
 }

@@ -4,13 +4,16 @@
 //! [`Finding`], each with its document and field path. It takes parsed documents and does no I/O; where they
 //! come from, and on which line a field stands, is known at the edge.
 
+mod action;
 mod compile;
 mod decode;
 mod finding;
 mod fort;
 mod interpretation;
+mod patch;
 mod revision;
 mod selector;
+mod template;
 
 #[cfg(test)]
 mod tests;

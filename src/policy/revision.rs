@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::decode::{Fields, Node, Notes};
-use super::{fort, selector};
+use super::template::Expressions;
+use super::{action, selector};
 use crate::domain::digest;
-use crate::engine::{Action, Allocation, Handover, Owner, Policy, Rule};
+use crate::engine::{Action, Allocation, Handover, OnError, Owner, Policy, Rule};
 use crate::json::{Pointer, Value};
 
 /// Longest name of an allocation: with `reviser.io/` and `-cluster` around it, it names an annotation.
@@ -21,7 +22,14 @@ pub(super) struct Read {
 }
 
 /// Reads the `spec` of a policy.
-pub(super) fn policy(owner: Owner, spec: &mut Fields<'_>, notes: &mut Notes) -> Read {
+///
+/// `known` are the allocations that all documents define.
+pub(super) fn policy(
+    owner: Owner,
+    known: &BTreeSet<String>,
+    spec: &mut Fields<'_>,
+    notes: &mut Notes,
+) -> Read {
     let digest = digest([owner.to_string().as_str(), &Value::Object(spec.object.clone()).to_string()]);
     let priority = spec.optional("priority").and_then(|node| node.integer(notes)).unwrap_or_default();
     let home = match &owner {
@@ -33,13 +41,16 @@ pub(super) fn policy(owner: Owner, spec: &mut Fields<'_>, notes: &mut Notes) -> 
     let selectors = selectors.into_iter().filter_map(|node| selector::resource(node, home, notes)).collect();
     let allocations = spec.optional("allocations").map(|node| node.items(notes)).unwrap_or_default();
     let allocations = allocations.into_iter().filter_map(|node| allocation(node, notes)).collect();
+    let mut expressions = Expressions::new(known);
+    let variables =
+        spec.optional("variables").map(|node| expressions.variables(&node, notes)).unwrap_or_default();
     let mut used = Vec::new();
     let mut names = BTreeSet::new();
     let mut rules = Vec::new();
     for node in spec.required("rules", notes).map(|node| non_empty(&node, notes)).unwrap_or_default() {
         let place = node.field.clone();
         used.extend(used_by(&node));
-        let Some(rule) = rule(node, notes) else { continue };
+        let Some(rule) = rule(node, &mut expressions, notes) else { continue };
         if !names.insert(rule.name.clone()) {
             notes.note(
                 &place.join("name"),
@@ -48,7 +59,10 @@ pub(super) fn policy(owner: Owner, spec: &mut Fields<'_>, notes: &mut Notes) -> 
         }
         rules.push(rule);
     }
-    Read { policy: Policy { owner, priority, selectors, rules, digest }, allocations, used }
+    let needs_cluster =
+        expressions.needs_cluster() || rules.iter().any(|rule: &Rule| rule.target.needs_cluster());
+    let policy = Policy { owner, priority, selectors, variables, rules, needs_cluster, digest };
+    Read { policy, allocations, used }
 }
 
 /// The allocation that a rule names, and where; also if there is something wrong with the rule.
@@ -120,14 +134,29 @@ fn handover(node: Node<'_>, notes: &mut Notes) -> Option<Handover> {
     }
 }
 
-fn rule(node: Node<'_>, notes: &mut Notes) -> Option<Rule> {
+fn rule(node: Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Option<Rule> {
+    const ON_ERROR: &[(&str, OnError)] = &[("Fail", OnError::Fail), ("Skip", OnError::Skip)];
     let mut fields = node.fields(notes)?;
     let name = fields.required("name", notes).and_then(|node| node.name(notes));
     let target = fields
         .optional("targetCluster")
         .map(|node| selector::target_clusters(node, notes))
         .unwrap_or_default();
-    let fort = fields.required("fort", notes).and_then(|node| fort::fort(node, notes));
+    let when = fields.optional("when").map(|node| expressions.condition(&node, notes));
+    let action = action::action(&mut fields, expressions, notes);
+    let on_error = fields.optional("onError");
+    let on_error = on_error.map_or(Some(OnError::Fail), |node| {
+        let on_error = node.one_of(ON_ERROR, notes)?;
+        if on_error == OnError::Skip && matches!(action, Some(Action::Fort(_))) {
+            notes.note(&node.field, "a fort that is skipped would run everywhere; `fort` takes only Fail");
+        }
+        Some(on_error)
+    });
     fields.end(notes);
-    Some(Rule { name: name?.to_owned(), target, action: Action::Fort(fort?) })
+    let asks = expressions.take_asks();
+    let when = match when {
+        Some(when) => Some(when?),
+        None => None,
+    };
+    Some(Rule { name: name?.to_owned(), target, when, action: action?, on_error: on_error?, asks })
 }

@@ -1,8 +1,10 @@
 //! Selectors: of workloads (`resourceSelectors`), of labels, of clusters (`targetCluster`).
 
 use super::decode::{Fields, Node, Notes};
-use crate::domain::{ClusterName, GroupVersionKind};
-use crate::engine::{LabelRequirement, LabelSelector, ResourceSelector, TargetClusters};
+use crate::domain::GroupVersionKind;
+use crate::engine::{
+    ClusterField, ClusterPattern, FieldRequirement, LabelRequirement, LabelSelector, ResourceSelector, TargetClusters,
+};
 
 /// `apiVersion` and `kind`, both required.
 pub(super) fn gvk(fields: &mut Fields<'_>, notes: &mut Notes) -> Option<GroupVersionKind> {
@@ -115,9 +117,43 @@ pub(super) fn target_clusters(node: Node<'_>, notes: &mut Notes) -> TargetCluste
     };
     let mut names = |name| {
         let list: Vec<&str> = fields.optional(name).map(|node| node.names(notes)).unwrap_or_default();
-        list.into_iter().filter_map(ClusterName::new).collect()
+        list.into_iter().map(|name| ClusterPattern(name.to_owned())).collect()
     };
-    let target = TargetClusters { names: names("clusterNames"), exclude: names("exclude") };
+    let (names, exclude) = (names("clusterNames"), names("exclude"));
+    // An empty selector selects everything, as one that is left out.
+    let labels = fields.optional("labelSelector").and_then(|node| label_selector(node, notes));
+    let labels = labels.filter(|labels| !labels.0.is_empty());
+    let fields_selected = fields.optional("fieldSelector").map(|node| field_selector(node, notes));
     fields.end(notes);
-    target
+    TargetClusters { names, exclude, labels, fields: fields_selected.unwrap_or_default() }
+}
+
+/// `fieldSelector`, as Karmada's `ClusterAffinity` has it.
+fn field_selector(node: Node<'_>, notes: &mut Notes) -> Vec<FieldRequirement> {
+    let Some(mut fields) = node.fields(notes) else { return Vec::new() };
+    let items = fields.optional("matchExpressions").map(|node| node.items(notes)).unwrap_or_default();
+    let requirements = items.into_iter().filter_map(|item| field_requirement(item, notes)).collect();
+    fields.end(notes);
+    requirements
+}
+
+fn field_requirement(node: Node<'_>, notes: &mut Notes) -> Option<FieldRequirement> {
+    const FIELDS: &[(&str, ClusterField)] = &[
+        ("provider", ClusterField::Provider),
+        ("region", ClusterField::Region),
+        ("zone", ClusterField::Zone),
+    ];
+    const OPERATORS: &[(&str, bool)] = &[("In", true), ("NotIn", false)];
+    let mut fields = node.fields(notes)?;
+    let field = fields.required("key", notes).and_then(|node| node.one_of(FIELDS, notes));
+    let is_in = fields.required("operator", notes).and_then(|node| node.one_of(OPERATORS, notes));
+    let values = fields.required("values", notes);
+    fields.end(notes);
+    let node = values?;
+    let values: Vec<String> = node.names(notes).into_iter().map(str::to_owned).collect();
+    if values.is_empty() {
+        notes.note(&node.field, "needs at least one value");
+        return None;
+    }
+    Some(FieldRequirement { field: field?, is_in: is_in?, values })
 }

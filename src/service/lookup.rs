@@ -1,7 +1,8 @@
 //! Bindings and Works, as they are now.
 
 use super::Service;
-use crate::domain::{Binding, BindingName, Delivery, Failure, Workload};
+use crate::domain::{Binding, BindingName, Cluster, Delivery, Failure, Target, Workload};
+use crate::engine::Policy;
 use crate::state::{BindingLookup, LookupError};
 
 impl Service {
@@ -27,6 +28,21 @@ impl Service {
             )));
         };
         bindings.find(workload, Some(named)).await.map_err(|error| Failure::unavailable(error.to_string()))
+    }
+
+    /// What is known about the cluster, if a rule may want to know it.
+    pub(super) async fn cluster(
+        &self,
+        target: &Target<'_>,
+        policies: &[&Policy],
+    ) -> Result<Option<Cluster>, Failure> {
+        match &self.clusters {
+            Some(clusters) if policies.iter().any(|policy| policy.needs_cluster) => {
+                let found = clusters.find(&target.cluster).await;
+                found.map_err(|error| Failure::unavailable(error.to_string()))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// What all Works say about `workload`; about its own cluster `own` knows better.

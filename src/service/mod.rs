@@ -17,11 +17,11 @@ use std::time::{Instant, SystemTime};
 use jiff::Timestamp;
 
 use crate::domain::{Answer, Code, Failure, Operation, Question, Target, Workload};
-use crate::engine::{self, PolicySet};
+use crate::engine::{self, Handing, PolicySet};
 use crate::json::Raw;
-use crate::state::{BindingLister, Ledger, WorkLister};
+use crate::state::{BindingLister, ClusterLister, Ledger, WorkLister};
 
-pub use revise::Revised;
+pub use revise::{Revised, SkippedRule};
 pub use works::{WorkOutcome, WorkReview};
 
 use revise::Situation;
@@ -33,6 +33,7 @@ pub struct Service {
     ledger: Arc<dyn Ledger>,
     bindings: Option<Arc<dyn BindingLister>>,
     works: Option<Arc<dyn WorkLister>>,
+    clusters: Option<Arc<dyn ClusterLister>>,
     clock: Clock,
 }
 
@@ -58,18 +59,35 @@ pub struct Outcome<'a> {
     pub answer: Result<Answer<'a>, Failure>,
     /// The rules that changed something, as `Kind/policy/rule`.
     pub applied: Vec<String>,
+    /// The rules that were skipped.
+    pub skipped: Vec<SkippedRule>,
+    /// The allocations that leave a cluster.
+    pub handings: Vec<Handing>,
+}
+
+impl<'a> Outcome<'a> {
+    /// An answer that rests on no rule, or none.
+    pub fn plain(answer: Result<Answer<'a>, Failure>) -> Self {
+        Self { answer, applied: Vec::new(), skipped: Vec::new(), handings: Vec::new() }
+    }
 }
 
 impl Service {
     /// A service with these policies and this ledger, that can read neither bindings nor Works.
     pub fn new(policies: PolicySet, ledger: Arc<dyn Ledger>) -> Self {
-        Self { policies, ledger, bindings: None, works: None, clock: Clock(Arc::new(system_time)) }
+        Self { policies, ledger, bindings: None, works: None, clusters: None, clock: Clock(Arc::new(system_time)) }
     }
 
     /// The same service, that reads bindings and Works here.
     #[must_use]
     pub fn with_state(self, bindings: Arc<dyn BindingLister>, works: Arc<dyn WorkLister>) -> Self {
         Self { bindings: Some(bindings), works: Some(works), ..self }
+    }
+
+    /// The same service, that reads clusters here.
+    #[must_use]
+    pub fn with_clusters(self, clusters: Arc<dyn ClusterLister>) -> Self {
+        Self { clusters: Some(clusters), ..self }
     }
 
     /// The same service, with another clock.
@@ -81,7 +99,7 @@ impl Service {
     /// Answers a question. After `deadline` the answer is a failure that says so.
     pub async fn answer<'a>(&self, question: &Question<'a>, deadline: Option<Instant>) -> Outcome<'a> {
         let answering = self.answer_in_time(question);
-        let late = || Outcome { answer: Err(too_late()), applied: Vec::new() };
+        let late = || Outcome::plain(Err(too_late()));
         let outcome = in_time(answering, deadline).await.unwrap_or_else(late);
         let workload = &question.workload;
         let about = |failure: Failure| match &question.operation {
@@ -102,7 +120,7 @@ impl Service {
             }
             Operation::ReviseObject(target) => return self.revise_object(question, target).await,
         };
-        Outcome { answer, applied: Vec::new() }
+        Outcome::plain(answer)
     }
 
     fn interpret_replica<'a>(&self, question: &Question<'a>) -> Result<Answer<'a>, Failure> {
@@ -115,11 +133,11 @@ impl Service {
 
     async fn revise_object<'a>(&self, question: &Question<'a>, target: &Target<'a>) -> Outcome<'a> {
         let revised = self.revise(&question.workload, question.object, target).await;
-        let answered = revised.and_then(|Revised { object, applied, .. }| Ok((object.patch()?, applied)));
-        match answered {
-            Ok((patch, applied)) => Outcome { answer: Ok(Answer::Revision(patch)), applied },
-            Err(failure) => Outcome { answer: Err(failure), applied: Vec::new() },
-        }
+        let Revised { object, applied, skipped, handings, .. } = match revised {
+            Ok(revised) => revised,
+            Err(failure) => return Outcome::plain(Err(failure)),
+        };
+        Outcome { answer: object.patch().map(Answer::Revision), applied, skipped, handings }
     }
 
     /// Revises `object` for one cluster, with its allocations in the ledger when this returns.

@@ -18,12 +18,29 @@ pub struct Revised<'a> {
     pub object: Draft<'a>,
     /// The rules that changed something, as `Kind/policy/rule`.
     pub applied: Vec<String>,
+    /// The rules that could not be applied and say that they are skipped then.
+    pub skipped: Vec<SkippedRule>,
     /// The allocations that rules asked for and that the cluster hosts.
     pub hosts: Vec<String>,
     /// The allocations that leave a cluster.
     pub handings: Vec<Handing>,
     /// A digest of the policies that select the object.
     pub hash: String,
+}
+
+/// A rule that could not be applied and says that it is skipped then.
+#[derive(Clone, Debug)]
+pub struct SkippedRule {
+    /// The rule, as `Kind/policy/rule`.
+    pub rule: String,
+    /// Why it could not be applied.
+    pub failure: Failure,
+}
+
+impl std::fmt::Display for SkippedRule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} is skipped: {}", self.rule, self.failure)
+    }
 }
 
 /// What a door knows besides the request.
@@ -45,7 +62,9 @@ impl Service {
         policies: &[&Policy],
         situation: Situation,
     ) -> Result<Revised<'a>, Failure> {
-        let mut entries = self.entries(&request, policies).await?;
+        let mut entries = self.entries(request.workload, policies).await?;
+        let cluster = self.cluster(request.target, policies).await?;
+        let pod_template = self.policies.pod_template(&request.workload.gvk);
         let mut deliveries: Option<Vec<Delivery>> = None;
         for _ in 0..MAX_ATTEMPTS {
             let revision = loop {
@@ -57,6 +76,8 @@ impl Service {
                         (Some(_), None) => Deliveries::Unread,
                         (Some(_), Some(read)) => Deliveries::Read(read),
                     },
+                    cluster: cluster.as_ref(),
+                    pod_template: &pod_template,
                     preserves: situation.preserves,
                     now: (self.clock.0)(),
                 };
@@ -81,11 +102,11 @@ impl Service {
     }
 
     /// What the ledger holds for the allocations that the rules may ask for.
-    async fn entries(&self, request: &Request<'_, '_>, policies: &[&Policy]) -> Result<Entries, Failure> {
+    async fn entries(&self, workload: &Workload, policies: &[&Policy]) -> Result<Entries, Failure> {
         let mut entries = Entries::new();
-        for allocation in engine::allocations(policies, request.target) {
+        for allocation in engine::allocations(policies) {
             if !entries.contains_key(allocation) {
-                let key = AllocationKey::new(allocation, request.workload);
+                let key = AllocationKey::new(allocation, workload);
                 let entry = self.ledger.read(&key).await.map_err(|error| unusable(&error))?;
                 entries.insert(allocation.to_owned(), entry);
             }
@@ -121,8 +142,13 @@ impl Service {
 impl<'a> Revised<'a> {
     fn of(revision: Revision<'_, 'a>, policies: &[&Policy]) -> Self {
         let applied = revision.applied.iter().map(|(policy, rule)| format!("{}/{}", policy.owner, rule.name));
+        let skipped = revision.skipped.iter().map(|skipped| SkippedRule {
+            rule: format!("{}/{}", skipped.policy.owner, skipped.rule.name),
+            failure: skipped.failure.clone(),
+        });
         Self {
             applied: applied.collect(),
+            skipped: skipped.collect(),
             hosts: revision.hosts,
             handings: revision.handings,
             hash: PolicySet::hash(policies),

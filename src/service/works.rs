@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::revise::{Revised, Situation};
+use super::revise::{Revised, Situation, SkippedRule};
 use super::{Service, in_time, too_late};
 use crate::domain::{Binding, BindingName, ClusterName, Failure, Target, Workload};
 use crate::engine::{Draft, Handing, Policy, Request};
@@ -33,6 +33,8 @@ pub struct WorkOutcome<'a> {
     pub warnings: Vec<String>,
     /// The rules that changed something, as `Kind/policy/rule`.
     pub applied: Vec<String>,
+    /// The rules that were skipped.
+    pub skipped: Vec<SkippedRule>,
     /// The allocations that leave a cluster.
     pub handings: Vec<Handing>,
     /// The cluster that it is for, if it concerns us.
@@ -46,6 +48,7 @@ impl WorkOutcome<'_> {
             patch: Ok(Patch::default()),
             warnings: Vec::new(),
             applied: Vec::new(),
+            skipped: Vec::new(),
             handings: Vec::new(),
             cluster: None,
         }
@@ -222,9 +225,11 @@ impl Service {
         let request = Request { workload, object, target: &target };
         let revised = self.settle(request, &selected.policies, situation).await?;
         outcome.warnings.extend(revised.handings.iter().map(warning));
-        let Revised { object, applied, hosts, handings, hash } = revised;
+        let Revised { object, applied, hosts, handings, hash, skipped } = revised;
         outcome.applied.extend(applied.iter().cloned());
         outcome.handings.extend(handings);
+        outcome.warnings.extend(skipped.iter().map(SkippedRule::to_string));
+        outcome.skipped.extend(skipped);
         take(object, Tail { workload, revised: Some((applied, hash, hosts)) })?;
         Ok(true)
     }

@@ -17,7 +17,7 @@ use std::fmt;
 
 use futures_util::future::BoxFuture;
 
-use crate::domain::{AllocationKey, Binding, BindingName, ClusterName, Delivery, Workload};
+use crate::domain::{AllocationKey, Binding, BindingName, Cluster, ClusterName, Delivery, Workload};
 
 /// Where allocations are remembered.
 ///
@@ -76,6 +76,12 @@ pub enum BindingLookup {
     Found(Binding),
     /// There is none any more, says who has to know.
     Gone,
+}
+
+/// Where clusters are known.
+pub trait ClusterLister: Send + Sync + fmt::Debug {
+    /// What is known about the cluster of that name; `None` if nothing is.
+    fn find<'a>(&'a self, name: &'a ClusterName) -> BoxFuture<'a, Result<Option<Cluster>, LookupError>>;
 }
 
 /// Where Works are read, as they are at the moment of asking.

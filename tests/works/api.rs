@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, ready};
 use reviser::domain::{Binding, BindingName, ClusterName, Delivery, Schedule, TargetCluster, Workload};
-use reviser::doors::{HandoverMetrics, Works};
+use reviser::doors::{RevisionMetrics, Works};
 use reviser::json::Text;
 use reviser::server::{Call, Door as _};
 use reviser::service::Service;
@@ -151,7 +151,7 @@ impl Api {
 }
 
 fn door(service: Service) -> Works {
-    Works::new(Arc::new(service), HandoverMetrics::default())
+    Works::new(Arc::new(service), RevisionMetrics::default())
 }
 
 /// What Karmada's own webhook does to a Work after us: permanent ids, and lists of the labels and annotations.

@@ -18,6 +18,29 @@ fn fort(elsewhere: Elsewhere) -> Fort {
     }
 }
 
+/// Answers whether the cluster hosts the allocation, and nothing else.
+struct Asked<F>(F);
+
+impl<'a, F: FnMut() -> Result<bool, Failure>> Ask<'a> for Asked<F> {
+    type Error = Failure;
+
+    fn hosts(&mut self, _: &str) -> Result<bool, Failure> {
+        (self.0)()
+    }
+
+    fn value(&mut self, templated: &Templated, _: &Draft<'a>) -> Result<Value<'a>, Failure> {
+        Ok(templated.constant().unwrap().clone())
+    }
+
+    fn request(&self) -> crate::engine::Request<'_, 'a> {
+        panic!("the action asks for the allocation alone")
+    }
+
+    fn pod_template(&self) -> &Pointer {
+        panic!("the action asks for the allocation alone")
+    }
+}
+
 fn object(phases: &str) -> Value<'static> {
     value(&format!(r#"{{"spec":{{"rollout":{{"phases":{phases}}}}}}}"#))
 }
@@ -26,12 +49,12 @@ fn object(phases: &str) -> Value<'static> {
 fn applied(
     rule: &Fort,
     object: &Value<'_>,
-    hosts: impl FnOnce() -> Result<bool, Failure>,
+    hosts: impl FnMut() -> Result<bool, Failure>,
 ) -> Result<Value<'static>, Failure> {
     let text = object.to_string();
     let text = Text::parse(text.as_bytes()).map_err(|error| Failure::bad_request(error.to_string()))?;
     let mut draft = Draft::new(text.root())?;
-    rule.apply(&mut draft, hosts)?;
+    rule.apply(&mut draft, &mut Asked(hosts))?;
     draft.patch()?;
     Ok(draft.to_value()?.into_owned())
 }
@@ -63,7 +86,7 @@ fn set_null_and_a_value_always_write_and_remove_only_takes_away() {
     let written = r#"[{"kind":"Probe","args":{"fetch":{"from":null}}}]"#;
     assert_eq!(elsewhere(&fort(Elsewhere::SetNull), bare), written);
     assert_eq!(elsewhere(&fort(Elsewhere::SetNull), null), written);
-    let skip = fort(Elsewhere::Value("skip".into()));
+    let skip = fort(Elsewhere::Value(Templated::Constant("skip".into())));
     assert_eq!(elsewhere(&skip, bare), r#"[{"kind":"Probe","args":{"fetch":{"from":"skip"}}}]"#);
     let remove = fort(Elsewhere::Remove);
     assert_eq!(elsewhere(&remove, bare), bare);
@@ -126,7 +149,7 @@ fn steps_are_generated_where_there_are_none_or_always() {
     let (host, others) = (r#"[{"kind":"Probe","args":{}}]"#, r#"[{"kind":"Batch"}]"#);
     let mut rule = fort(Elsewhere::SetNull);
     rule.generate =
-        Some(Generate { when: GenerateWhen::Absent, fort: value(host), elsewhere: value(others) });
+        Some(Generate { when: GenerateWhen::Absent, fort: Templated::Constant(value(host)), elsewhere: Templated::Constant(value(others)) });
     for absent in [object("[]"), object("null"), value("{}"), value(r#"{"spec":null,"kind":"X"}"#)] {
         for (hosts, expected) in [(true, host), (false, others)] {
             let after = applied(&rule, &absent, || Ok(hosts)).unwrap();

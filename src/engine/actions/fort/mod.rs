@@ -4,7 +4,9 @@
 //! [`Fort::matches`], [`Fort::field`] is set to null (or as [`Elsewhere`] says). Where the release has no steps,
 //! [`Fort::generate`] can write them. The code knows paths, fields and types of step from the policy alone.
 
-use super::{Draft, locate};
+use super::Ask;
+use crate::engine::templated::Templated;
+use crate::engine::{Draft, locate};
 use crate::domain::Failure;
 use crate::json::{Object, Pointer, Value};
 
@@ -29,25 +31,25 @@ pub struct Fort {
 }
 
 /// What becomes of the field in the clusters that do not host the allocation.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Elsewhere {
     /// Set to null, whether it was there or not.
     SetNull,
     /// Taken away if it is there.
     Remove,
     /// Set to this value, whether it was there or not.
-    Value(Value<'static>),
+    Value(Templated),
 }
 
 /// Steps that the rule writes itself.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Generate {
     /// When.
     pub when: GenerateWhen,
     /// The steps in the cluster that hosts the allocation.
-    pub fort: Value<'static>,
+    pub fort: Templated,
     /// The steps in all the others.
-    pub elsewhere: Value<'static>,
+    pub elsewhere: Templated,
 }
 
 /// When steps are generated.
@@ -60,16 +62,12 @@ pub enum GenerateWhen {
 }
 
 impl Fort {
-    /// Revises `object`. `hosts` says whether its cluster hosts the allocation; it is asked only if the answer matters,
-    /// because to ask is to claim.
+    /// Revises `object`. Whether its cluster hosts the allocation is asked only if the answer matters, because to ask is
+    /// to claim.
     ///
     /// Fails, with the place in the object, if the steps are no list or if something that is not a map is on the way
     /// to the steps or to a field.
-    pub fn apply<E: From<Failure>>(
-        &self,
-        object: &mut Draft<'_>,
-        hosts: impl FnOnce() -> Result<bool, E>,
-    ) -> Result<(), E> {
+    pub fn apply<'a, A: Ask<'a>>(&self, object: &mut Draft<'a>, ask: &mut A) -> Result<(), A::Error> {
         let steps = match object.find(&self.steps)? {
             None => None,
             Some(Value::Array(steps)) => Some(steps),
@@ -86,17 +84,23 @@ impl Fort {
         if let Some(generate) = &self.generate
             && (absent || generate.when == GenerateWhen::Always)
         {
-            let written = if hosts()? { &generate.fort } else { &generate.elsewhere };
-            return Ok(object.set(&self.steps, written.clone())?);
+            let written = if ask.hosts(&self.allocation)? { &generate.fort } else { &generate.elsewhere };
+            let steps = ask.value(written, object)?;
+            return Ok(object.set(&self.steps, steps)?);
         }
         let Some(steps) = steps.filter(|steps| steps.iter().any(|step| self.concerns(step))) else {
             return Ok(());
         };
-        if hosts()? {
+        if ask.hosts(&self.allocation)? {
             return Ok(());
         }
+        let written = match &self.elsewhere {
+            Elsewhere::SetNull => Some(Value::Null),
+            Elsewhere::Remove => None,
+            Elsewhere::Value(value) => Some(ask.value(value, object)?),
+        };
         let mut steps = steps.to_vec();
-        self.treat(&mut steps).map_err(|failure| failure.in_place(&self.steps))?;
+        self.treat(&mut steps, written.as_ref()).map_err(|failure| failure.in_place(&self.steps))?;
         Ok(object.set(&self.steps, Value::array(steps))?)
     }
 
@@ -105,13 +109,13 @@ impl Fort {
         matches!(step, Value::Object(step) if holds_members(step, &self.matches))
     }
 
-    /// Treats the field of each step that it concerns. Places in a failure are from the list.
-    pub(crate) fn treat(&self, steps: &mut [Value<'_>]) -> Result<(), Failure> {
+    /// Writes the field of each step that it concerns; takes it away if there is nothing to write. Places in a failure are
+    /// from the list.
+    pub(crate) fn treat<'a>(&self, steps: &mut [Value<'a>], written: Option<&Value<'a>>) -> Result<(), Failure> {
         for (position, step) in steps.iter_mut().enumerate().filter(|(_, step)| self.concerns(step)) {
-            match &self.elsewhere {
-                Elsewhere::SetNull => locate::set(step, &self.field, Value::Null),
-                Elsewhere::Remove => locate::remove(step, &self.field),
-                Elsewhere::Value(value) => locate::set(step, &self.field, value.clone()),
+            match written {
+                Some(value) => locate::set(step, &self.field, value.clone()),
+                None => locate::remove(step, &self.field),
             }
             .map_err(|failure| failure.in_place(&Pointer::of([position.to_string()])))?;
         }

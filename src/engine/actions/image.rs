@@ -1,0 +1,78 @@
+//! The action `image`: parts of image references.
+
+use super::containers::{Which, not};
+use super::reference::Reference;
+use super::{Ask, text};
+use crate::domain::Failure;
+use crate::engine::Draft;
+use crate::engine::templated::Templated;
+use crate::json::{Pointer, Value};
+
+/// Changes parts of the image references of containers. What is not named stays, but that a new tag drops the digest,
+/// unless a digest is given too. An empty text takes a part away; the repository can't be.
+#[derive(Clone, Debug, Default)]
+pub struct Image {
+    /// The containers, by name; all if there are none.
+    pub containers: Vec<String>,
+    /// Whether init containers are changed too.
+    pub init_containers: bool,
+    /// Host, or host and port.
+    pub registry: Option<Templated>,
+    /// The repository.
+    pub repository: Option<Templated>,
+    /// The tag.
+    pub tag: Option<Templated>,
+    /// The digest, `sha256:...`.
+    pub digest: Option<Templated>,
+}
+
+impl Image {
+    /// Applies it to `object`.
+    pub fn apply<'a, A: Ask<'a>>(&self, object: &mut Draft<'a>, ask: &mut A) -> Result<(), A::Error> {
+        let mut part = |name: &str, templated: &Option<Templated>| match templated {
+            Some(templated) => text(name, templated, object, ask).map(Some),
+            None => Ok(None),
+        };
+        let (registry, repository) = (part("image.registry", &self.registry)?, part("image.repository", &self.repository)?);
+        let (tag, digest) = (part("image.tag", &self.tag)?, part("image.digest", &self.digest)?);
+        let which = Which { names: self.containers.clone(), init: self.init_containers };
+        which.change(object, ask, |container, place| {
+            let place = place.join("image");
+            let image = match container.get("image") {
+                // Whoever fills it in later may set all of it.
+                None | Some(Value::Null) => return Ok(None),
+                Some(Value::String(image)) => image,
+                Some(other) => return Err(not(&place, "an image reference", other.kind())),
+            };
+            let mut reference = Reference::parse(image).map_err(|error| refused(&place, image, &error))?;
+            let optional = |text: &String| (!text.is_empty()).then(|| text.clone());
+            if let Some(registry) = &registry {
+                reference.registry = optional(registry);
+            }
+            if let Some(repository) = &repository {
+                reference.repository.clone_from(repository);
+            }
+            if let Some(tag) = &tag {
+                reference.tag = optional(tag);
+                reference.digest = None;
+            }
+            if let Some(digest) = &digest {
+                reference.digest = optional(digest);
+            }
+            let changed = reference.to_string();
+            reference.check().map_err(|error| refused(&place, &changed, &error))?;
+            if changed == **image {
+                return Ok(None);
+            }
+            let mut container = container.clone();
+            if let Some(members) = container.object_mut() {
+                members.insert("image", changed.into());
+            }
+            Ok(Some(container))
+        })
+    }
+}
+
+fn refused(place: &Pointer, image: &str, error: &dyn std::fmt::Display) -> Failure {
+    Failure::unprocessable(format!("{place}: {image:?} is no image reference: {error}; mend the object, or the rule"))
+}

@@ -1,0 +1,86 @@
+//! The action `patch`: strategic merge, JSON merge (RFC 7386), JSON patch (RFC 6902).
+
+use super::Ask;
+use crate::domain::Failure;
+use crate::engine::Draft;
+use crate::engine::templated::Templated;
+use crate::json::Pointer;
+use crate::patch::rfc6902::{self, MissingPath};
+use crate::patch::strategic::{self, Schema};
+use crate::patch::{Fault, PatchError, merge};
+
+/// Patches the object.
+#[derive(Clone, Debug)]
+pub struct Patching {
+    /// Which kind of patch.
+    pub kind: PatchKind,
+    /// The patch. `null`, which a text of comments is, changes nothing.
+    pub value: Templated,
+}
+
+/// The kinds of patches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PatchKind {
+    /// Strategic merge patch.
+    Strategic(Vec<MergeKey>),
+    /// JSON merge patch, RFC 7386.
+    Merge,
+    /// JSON patch, RFC 6902.
+    Json(MissingPath),
+}
+
+/// A list of a custom kind that is merged, and by which field of its items.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MergeKey {
+    /// The list.
+    pub path: Pointer,
+    /// The field.
+    pub key: String,
+}
+
+impl Patching {
+    /// Applies it to `object`.
+    pub fn apply<'a, A: Ask<'a>>(&self, object: &mut Draft<'a>, ask: &mut A) -> Result<(), A::Error> {
+        let patch = ask.value(&self.value, object)?;
+        if patch.is_null() {
+            return Ok(());
+        }
+        let whole = object.to_value()?;
+        let patched = match &self.kind {
+            PatchKind::Strategic(keys) => {
+                let gvk = &ask.request().workload.gvk;
+                let schema = Schema::built_in(&gvk.api_version(), &gvk.kind).unwrap_or_else(|| {
+                    let keys = keys.iter().map(|key| (&key.path, key.key.as_str()));
+                    Schema::custom(std::slice::from_ref(ask.pod_template()), keys)
+                });
+                if let Some(fault) = strategic::check(&patch).into_iter().next() {
+                    return Err(unfit(&fault))?;
+                }
+                strategic::apply(&whole, &patch, &schema).map_err(|error| refused(&error))?
+            }
+            PatchKind::Merge => merge::apply(&whole, &patch),
+            PatchKind::Json(missing) => {
+                let operations = rfc6902::parse(&patch).map_err(|fault| unfit(&fault))?;
+                rfc6902::apply(&whole, &operations, *missing).map_err(|error| refused(&error))?
+            }
+        };
+        if patched.as_object().is_none() {
+            return Err(Failure::unprocessable(format!(
+                "the patch would leave {} of the object; mend the rule",
+                patched.kind()
+            )))?;
+        }
+        Ok(object.set(&Pointer::ROOT, patched)?)
+    }
+}
+
+/// What is wrong with a patch once its expressions are evaluated.
+fn unfit(fault: &Fault) -> Failure {
+    Failure::unprocessable(format!("patch.value{}: {}; mend the rule", fault.place, fault.problem))
+}
+
+/// What is wrong with a patch for this object.
+fn refused(error: &PatchError) -> Failure {
+    let operation = error.operation.map(|at| format!(" (operation {at})")).unwrap_or_default();
+    Failure::unprocessable(format!("{}: {}{operation}; mend the object, or the patch in the rule", error.place, error.problem))
+}

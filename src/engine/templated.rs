@@ -1,0 +1,118 @@
+//! Values of a policy in which strings may hold `${...}`.
+
+use crate::expression::{CompileError, Scope, Template, Variable};
+use crate::json::{Kind, Pointer, Value};
+
+/// A value of a policy.
+#[derive(Clone, Debug)]
+pub enum Templated {
+    /// One without expressions.
+    Constant(Value<'static>),
+    /// A string with expressions, which may stand for a value of any kind.
+    Template(Template),
+    /// A list with an expression somewhere in it.
+    List(Vec<Self>),
+    /// A map with an expression somewhere in it. Names hold none.
+    Map(Vec<(String, Self)>),
+}
+
+impl Templated {
+    /// Compiles all strings in `value`. Notes each that can't be, with its place.
+    pub fn compile(value: &Value<'static>, scope: &Scope, faults: &mut Vec<(Pointer, CompileError)>) -> Self {
+        Self::compile_at(value, scope, &Pointer::ROOT, faults)
+    }
+
+    fn compile_at(
+        value: &Value<'static>,
+        scope: &Scope,
+        place: &Pointer,
+        faults: &mut Vec<(Pointer, CompileError)>,
+    ) -> Self {
+        match value {
+            Value::String(text) => match Template::compile(text, scope) {
+                Ok(template) => match template.constant() {
+                    Some(text) => Self::Constant(Value::from(text.to_owned())),
+                    None => Self::Template(template),
+                },
+                Err(fault) => {
+                    faults.push((place.clone(), fault));
+                    Self::Constant(Value::Null)
+                }
+            },
+            Value::Array(items) => {
+                let items = items.iter().enumerate().map(|(position, item)| {
+                    Self::compile_at(item, scope, &place.join(position.to_string()), faults)
+                });
+                let items: Vec<Self> = items.collect();
+                match items.iter().map(Self::constant).collect::<Option<Vec<_>>>() {
+                    Some(constants) => Self::Constant(Value::array(constants.into_iter().cloned().collect())),
+                    None => Self::List(items),
+                }
+            }
+            Value::Object(members) => {
+                let members = members.iter().map(|(name, member)| {
+                    (name.to_owned(), Self::compile_at(member, scope, &place.join(name), faults))
+                });
+                let members: Vec<(String, Self)> = members.collect();
+                if members.iter().all(|(_, member)| member.constant().is_some()) {
+                    let constant = |(name, member): &(String, Self)| {
+                        Some((name.clone(), member.constant()?.clone()))
+                    };
+                    return Self::Constant(Value::Object(members.iter().filter_map(constant).collect()));
+                }
+                Self::Map(members)
+            }
+            other => Self::Constant(other.clone()),
+        }
+    }
+
+    /// The value, if it is the same for all.
+    pub fn constant(&self) -> Option<&Value<'static>> {
+        match self {
+            Self::Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// What the value is, if that can be told from the policy alone.
+    pub fn kind(&self) -> Option<Kind> {
+        match self {
+            Self::Constant(value) => Some(value.kind()),
+            Self::Template(template) => template.kind(),
+            Self::List(_) => Some(Kind::Array),
+            Self::Map(_) => Some(Kind::Object),
+        }
+    }
+
+    /// Calls `each` with every variable that it reads.
+    pub fn uses(&self, each: &mut impl FnMut(&Variable)) {
+        match self {
+            Self::Constant(_) => {}
+            Self::Template(template) => template.uses().iter().for_each(each),
+            Self::List(items) => items.iter().for_each(|item| item.uses(each)),
+            Self::Map(members) => members.iter().for_each(|(_, member)| member.uses(each)),
+        }
+    }
+
+    /// The value, with what `evaluate` makes of its templates.
+    pub fn evaluate<'a, E>(
+        &self,
+        evaluate: &mut impl FnMut(&Template) -> Result<Value<'a>, E>,
+    ) -> Result<Value<'a>, E> {
+        match self {
+            Self::Constant(value) => Ok(value.clone()),
+            Self::Template(template) => evaluate(template),
+            Self::List(items) => {
+                let items: Result<Vec<_>, E> = items.iter().map(|item| item.evaluate(evaluate)).collect();
+                Ok(Value::array(items?))
+            }
+            Self::Map(members) => {
+                let members: Result<Vec<_>, E> = members
+                    .iter()
+                    .map(|(name, member)| Ok((name.clone(), member.evaluate(evaluate)?)))
+                    .collect();
+                Ok(Value::Object(members?.into_iter().collect()))
+            }
+        }
+    }
+}

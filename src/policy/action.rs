@@ -1,0 +1,134 @@
+//! The actions in a document: exactly one a rule.
+
+use super::decode::{Fields, Node, Notes};
+use super::fort;
+use super::patch;
+use super::template::{Expressions, ended};
+use crate::engine::{Action, Divide, Env, EnvChange, Image, Percentages, Templated, Weights, protected_by};
+use crate::json::Kind;
+
+/// The names of the actions.
+const ACTIONS: [&str; 5] = ["fort", "patch", "env", "image", "divide"];
+
+/// Reads the one action of a rule.
+pub(super) fn action(
+    rule: &mut Fields<'_>,
+    expressions: &mut Expressions,
+    notes: &mut Notes,
+) -> Option<Action> {
+    let given: Vec<(&str, Node<'_>)> =
+        ACTIONS.iter().filter_map(|&name| rule.optional(name).map(|node| (name, node))).collect();
+    if given.len() != 1 {
+        let names: Vec<&str> = given.iter().map(|(name, _)| *name).collect();
+        let found = if names.is_empty() { "has none".to_owned() } else { format!("has {}", names.join(" and ")) };
+        notes.note(&rule.field, format!("a rule has exactly one of {}, and this one {found}", ACTIONS.join(", ")));
+    }
+    let mut read = None;
+    // All of them are read, so that one look finds all faults.
+    for (name, node) in given {
+        read = match name {
+            "fort" => fort::fort(node, expressions, notes).map(Action::Fort),
+            "patch" => patch::patch(node, expressions, notes).map(Action::Patch),
+            "env" => env(node, expressions, notes).map(Action::Env),
+            "image" => image(node, expressions, notes).map(Action::Image),
+            _ => divide(node, notes).map(Action::Divide),
+        };
+    }
+    read
+}
+
+fn env(node: Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Option<Env> {
+    let mut fields = node.fields(notes)?;
+    let name = fields.required("name", notes).and_then(|node| {
+        let name = node.name(notes)?;
+        if name.contains('=') || name.contains("${") {
+            notes.note(&node.field, "is the name of an environment variable, without `=` and expressions");
+            return None;
+        }
+        Some(name.to_owned())
+    });
+    let value = fields.optional("value").map(|node| expressions.text(&node, notes).map(EnvChange::Value));
+    let value_from =
+        fields.optional("valueFrom").map(|node| map(&node, expressions, notes).map(EnvChange::ValueFrom));
+    let remove = fields.optional("remove").map(|node| match node.boolean(notes)? {
+        true => Some(EnvChange::Remove),
+        false => {
+            notes.note(&node.field, "only `true` says something; leave it out");
+            None
+        }
+    });
+    let (containers, init_containers) = containers(&mut fields, notes);
+    let mut given: Vec<Option<EnvChange>> = [value, value_from, remove].into_iter().flatten().collect();
+    if given.len() != 1 {
+        notes.note(&fields.field, "needs exactly one of value, valueFrom, remove");
+        return ended(fields, None, notes);
+    }
+    let change = given.pop().flatten();
+    fields.end(notes);
+    Some(Env { name: name?, change: change?, containers, init_containers })
+}
+
+fn image(node: Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Option<Image> {
+    let mut fields = node.fields(notes)?;
+    let (containers, init_containers) = containers(&mut fields, notes);
+    let mut part = |name| fields.optional(name).map(|node| expressions.text(&node, notes));
+    let parts = [part("registry"), part("repository"), part("tag"), part("digest")];
+    if parts.iter().all(Option::is_none) {
+        notes.note(&fields.field, "needs at least one of registry, repository, tag, digest");
+    }
+    if let Some(Some(repository)) = &parts[1]
+        && repository.constant().is_some_and(|value| value.as_str() == Some(""))
+    {
+        notes.note(&fields.field.join("repository"), "must not be empty");
+    }
+    fields.end(notes);
+    let [registry, repository, tag, digest] = parts.map(Option::flatten);
+    Some(Image { containers, init_containers, registry, repository, tag, digest })
+}
+
+fn divide(node: Node<'_>, notes: &mut Notes) -> Option<Divide> {
+    const WEIGHTS: &[(&str, Weights)] = &[("Replicas", Weights::Replicas), ("Equal", Weights::Equal)];
+    const PERCENTAGES: &[(&str, Percentages)] = &[("Keep", Percentages::Keep), ("Scale", Percentages::Scale)];
+    let mut fields = node.fields(notes)?;
+    let path = fields.required("path", notes).and_then(|node| {
+        let path = node.pointer(notes)?;
+        if let Some(reason) = protected_by(&path) {
+            notes.note(&node.field, reason);
+            return None;
+        }
+        Some(path)
+    });
+    let weights = fields.optional("weights").map_or(Some(Weights::default()), |node| node.one_of(WEIGHTS, notes));
+    let minimum = fields.optional("minimum").map_or(Some(0), |node| {
+        let minimum = node.integer(notes)?;
+        let fits = u32::try_from(minimum).ok();
+        if fits.is_none() {
+            notes.note(&node.field, format!("must be from 0 to {}, is {minimum}", u32::MAX));
+        }
+        fits
+    });
+    let percentages = fields
+        .optional("percentages")
+        .map_or(Some(Percentages::default()), |node| node.one_of(PERCENTAGES, notes));
+    fields.end(notes);
+    Some(Divide { path: path?, weights: weights?, minimum: minimum?, percentages: percentages? })
+}
+
+/// `containers` and `initContainers`.
+fn containers(fields: &mut Fields<'_>, notes: &mut Notes) -> (Vec<String>, bool) {
+    let names = fields.optional("containers").map(|node| node.names(notes)).unwrap_or_default();
+    let init = fields.optional("initContainers").and_then(|node| node.boolean(notes)).unwrap_or_default();
+    (names.into_iter().map(str::to_owned).collect(), init)
+}
+
+/// A map, which an expression may give.
+fn map(node: &Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Option<Templated> {
+    let templated = expressions.value(node, notes);
+    match templated.kind() {
+        None | Some(Kind::Object) => Some(templated),
+        Some(kind) => {
+            notes.note(&node.field, format!("must be a map, is {kind}"));
+            None
+        }
+    }
+}

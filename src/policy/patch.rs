@@ -1,0 +1,145 @@
+//! The action `patch` in a document.
+
+use super::decode::{Node, Notes};
+use super::template::Expressions;
+use crate::domain::owned_by_platform;
+use crate::engine::{MergeKey, PatchKind, Patching, protected_by};
+use crate::json::{Pointer, Value};
+use crate::patch::rfc6902::{self, MissingPath, Op};
+use crate::patch::strategic;
+use crate::yaml;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Type {
+    Strategic,
+    Merge,
+    Json,
+}
+
+/// Reads `patch`.
+pub(super) fn patch(node: Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Option<Patching> {
+    const TYPES: &[(&str, Type)] =
+        &[("Strategic", Type::Strategic), ("Merge", Type::Merge), ("JSON", Type::Json)];
+    const MISSING: &[(&str, MissingPath)] =
+        &[("Fail", MissingPath::Fail), ("Create", MissingPath::Create), ("Skip", MissingPath::Skip)];
+    let mut fields = node.fields(notes)?;
+    let kind = fields.required("type", notes).and_then(|node| node.one_of(TYPES, notes));
+    // Not `required`: a null is a patch that changes nothing.
+    let given = fields.object.get("value").cloned();
+    let _ = fields.optional("value");
+    let place = fields.field.join("value");
+    if given.is_none() {
+        notes.note(&place, "is required");
+    }
+    let missing = fields.optional("missingPath").map(|node| (node.field.clone(), node.one_of(MISSING, notes)));
+    let keys = fields.optional("mergeKeys").map(|node| (node.field.clone(), merge_keys(&node, notes)));
+    fields.end(notes);
+    let (kind, given) = (kind?, given?);
+    if let Some((field, _)) = &missing
+        && kind != Type::Json
+    {
+        notes.note(field, "is for the type JSON, whose operations name places");
+    }
+    if let Some((field, _)) = &keys
+        && kind != Type::Strategic
+    {
+        notes.note(field, "is for the type Strategic, which merges lists");
+    }
+    let value = read(given, &place, notes)?;
+    check(kind, &value, &place, notes);
+    let value = expressions.tree(&value, &place, notes);
+    let kind = match kind {
+        Type::Strategic => PatchKind::Strategic(keys.map(|(_, keys)| keys).unwrap_or_default()),
+        Type::Merge => PatchKind::Merge,
+        Type::Json => PatchKind::Json(missing.map_or(Some(MissingPath::default()), |(_, missing)| missing)?),
+    };
+    Some(Patching { kind, value })
+}
+
+/// The patch, which may be YAML in a string. One of comments only is null.
+pub(super) fn read(given: Value<'static>, place: &Pointer, notes: &mut Notes) -> Option<Value<'static>> {
+    let Value::String(text) = &given else { return Some(given) };
+    match yaml::documents(text) {
+        Ok(mut documents) => match (documents.pop(), documents.len()) {
+            (None, _) => Some(Value::Null),
+            (Some(document), 0) => Some(document.value),
+            (Some(_), more) => {
+                notes.note(place, format!("holds {} YAML documents, and a patch is one", more + 1));
+                None
+            }
+        },
+        Err(error) => {
+            notes.note(place, format!("is no YAML: {error}"));
+            None
+        }
+    }
+}
+
+fn merge_keys(node: &Node<'_>, notes: &mut Notes) -> Vec<MergeKey> {
+    let read = |item: Node<'_>, notes: &mut Notes| {
+        let mut fields = item.fields(notes)?;
+        let path = fields.required("path", notes).and_then(|node| node.pointer(notes));
+        let key = fields.required("key", notes).and_then(|node| node.name(notes));
+        fields.end(notes);
+        Some(MergeKey { path: path?, key: key?.to_owned() })
+    };
+    node.items(notes).into_iter().filter_map(|item| read(item, notes)).collect()
+}
+
+/// Notes what can be seen to be wrong with a patch before it meets an object.
+fn check(kind: Type, value: &Value<'static>, place: &Pointer, notes: &mut Notes) {
+    match kind {
+        Type::Json if value.is_null() => {}
+        Type::Json => match rfc6902::parse(value) {
+            Ok(operations) => check_operations(&operations, place, notes),
+            Err(fault) => notes.note(&place.concat(&fault.place), fault.problem.to_string()),
+        },
+        Type::Strategic => {
+            for fault in strategic::check(value) {
+                notes.note(&place.concat(&fault.place), fault.problem.to_string());
+            }
+            check_identity(value, place, notes);
+        }
+        Type::Merge => {
+            if !matches!(value, Value::Object(_) | Value::Null) {
+                notes.note(place, format!("must be a map, is {}", value.kind()));
+            }
+            check_identity(value, place, notes);
+        }
+    }
+}
+
+fn check_operations(operations: &[Op<'_>], place: &Pointer, notes: &mut Notes) {
+    for (position, operation) in operations.iter().enumerate() {
+        let written: &[&Pointer] = match operation {
+            Op::Add(path, _) | Op::Remove(path) | Op::Replace(path, _) | Op::Copy(_, path) => &[path],
+            Op::Move(from, path) => &[from, path],
+            Op::Test(..) => &[],
+        };
+        for reason in written.iter().filter_map(|path| protected_by(path)) {
+            notes.note(&place.join(position.to_string()), reason);
+        }
+    }
+}
+
+/// Notes what a merged map writes that no rule may touch.
+pub(super) fn check_identity(value: &Value<'_>, place: &Pointer, notes: &mut Notes) {
+    let refused = |at: &[&str]| {
+        let pointer = Pointer::of(at.iter().copied());
+        value.at(&pointer).map(|_| (place.concat(&pointer), protected_by(&pointer).unwrap_or_default()))
+    };
+    let fields: [&[&str]; 4] = [&["apiVersion"], &["kind"], &["metadata", "name"], &["metadata", "namespace"]];
+    for (at, reason) in fields.into_iter().filter_map(refused) {
+        notes.note(&at, reason);
+    }
+    for map in ["labels", "annotations"] {
+        let at = Pointer::of(["metadata", map]);
+        let keys = value.at(&at).and_then(Value::as_object);
+        for (key, _) in keys.into_iter().flat_map(|keys| keys.iter()).filter(|(key, _)| owned_by_platform(key)) {
+            notes.note(
+                &place.concat(&at).join(key),
+                format!("{key:?} belongs to the platform, and no rule may change it"),
+            );
+        }
+    }
+}

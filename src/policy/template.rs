@@ -1,0 +1,156 @@
+//! Expressions in a document: what they may use, and what they do.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::decode::{Fields, Node, Notes};
+use crate::engine::Templated;
+use crate::expression::{CompileError, Condition, Expression, Scope, Variable};
+use crate::json::{Kind, Pointer, Value};
+
+/// How many variables a policy may have. Each may use the ones before it, and evaluating goes as deep as they do.
+const MAX_VARIABLES: usize = 64;
+
+/// What the expressions of a policy may use.
+#[derive(Debug)]
+pub(super) struct Expressions {
+    scope: Scope,
+    /// The allocations that each variable asks for, by its name.
+    asked_by: BTreeMap<String, BTreeSet<String>>,
+    needs_cluster: bool,
+    /// What has been seen since [`take_asks`](Self::take_asks).
+    asks: BTreeSet<String>,
+}
+
+impl Expressions {
+    /// Expressions that may use these allocations, and no variables yet.
+    pub(super) fn new<'n>(allocations: impl IntoIterator<Item = &'n String>) -> Self {
+        let scope = allocations.into_iter().fold(Scope::new(), |scope, name| scope.with_allocation(name.clone()));
+        Self { scope, asked_by: BTreeMap::new(), needs_cluster: false, asks: BTreeSet::new() }
+    }
+
+    /// Reads `variables`.
+    pub(super) fn variables(&mut self, node: &Node<'_>, notes: &mut Notes) -> Vec<(String, Expression)> {
+        let items = node.items(notes);
+        if items.len() > MAX_VARIABLES {
+            notes.note(&node.field, format!("has {} items, and may have {MAX_VARIABLES}", items.len()));
+            return Vec::new();
+        }
+        items.into_iter().filter_map(|item| self.variable(item, notes)).collect()
+    }
+
+    fn variable(&mut self, node: Node<'_>, notes: &mut Notes) -> Option<(String, Expression)> {
+        let mut fields = node.fields(notes)?;
+        let name = fields.required("name", notes).and_then(|node| variable_name(&node, notes).map(|name| (node, name)));
+        let expression = fields.required("expression", notes);
+        fields.end(notes);
+        let (place, name) = name?;
+        let expression = expression?;
+        let compiled = compiled(&expression, Expression::compile(expression.name(notes)?, &self.scope), notes);
+        if self.asked_by.contains_key(name) {
+            notes.note(&place.field, format!("{name:?} is the name of an earlier variable of this policy"));
+            return None;
+        }
+        if let Some(compiled) = &compiled {
+            compiled.uses().iter().for_each(|variable| self.note(variable));
+        }
+        // Known from here on, also if there is something wrong with it: one finding is enough.
+        self.asked_by.insert(name.to_owned(), std::mem::take(&mut self.asks));
+        self.scope = std::mem::take(&mut self.scope).with_variable(name);
+        Some((name.to_owned(), compiled?))
+    }
+
+    /// A condition.
+    pub(super) fn condition(&mut self, node: &Node<'_>, notes: &mut Notes) -> Option<Condition> {
+        let condition = compiled(node, Condition::compile(node.name(notes)?, &self.scope), notes)?;
+        condition.uses().iter().for_each(|variable| self.note(variable));
+        Some(condition)
+    }
+
+    /// A value in which strings may hold expressions.
+    pub(super) fn value(&mut self, node: &Node<'_>, notes: &mut Notes) -> Templated {
+        self.tree(node.value, &node.field, notes)
+    }
+
+    /// A value that stands at `place` of the document.
+    pub(super) fn tree(&mut self, value: &Value<'static>, place: &Pointer, notes: &mut Notes) -> Templated {
+        let mut faults = Vec::new();
+        let templated = Templated::compile(value, &self.scope, &mut faults);
+        for (at, fault) in faults {
+            notes.note(&place.concat(&at), told(&fault));
+        }
+        templated.uses(&mut |variable| self.note(variable));
+        templated
+    }
+
+    /// A text, which an expression may give.
+    pub(super) fn text(&mut self, node: &Node<'_>, notes: &mut Notes) -> Option<Templated> {
+        node.string(notes)?;
+        let templated = self.value(node, notes);
+        match templated.kind() {
+            Some(kind @ (Kind::Null | Kind::Array | Kind::Object)) => {
+                notes.note(&node.field, format!("must give a string, and gives {kind}"));
+                None
+            }
+            _ => Some(templated),
+        }
+    }
+
+    /// Notes that an allocation is asked for.
+    pub(super) fn ask(&mut self, allocation: &str) {
+        self.asks.insert(allocation.to_owned());
+    }
+
+    /// The allocations that have been asked for since this was called last.
+    pub(super) fn take_asks(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.asks).into_iter().collect()
+    }
+
+    /// Whether something of the cluster besides its name is read.
+    pub(super) fn needs_cluster(&self) -> bool {
+        self.needs_cluster
+    }
+
+    fn note(&mut self, variable: &Variable) {
+        match variable {
+            Variable::Allocation(name) => {
+                self.asks.insert(name.clone());
+            }
+            Variable::Declared(name) => {
+                let asked = self.asked_by.get(name).cloned().unwrap_or_default();
+                self.asks.extend(asked);
+            }
+            Variable::ClusterLabels
+            | Variable::ClusterProvider
+            | Variable::ClusterRegion
+            | Variable::ClusterZone => self.needs_cluster = true,
+            _ => {}
+        }
+    }
+}
+
+fn variable_name<'v>(node: &Node<'v>, notes: &mut Notes) -> Option<&'v str> {
+    let name = node.name(notes)?;
+    let first = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    let fits = name.bytes().next().is_some_and(first)
+        && name.bytes().all(|byte| first(byte) || byte.is_ascii_digit());
+    if !fits {
+        notes.note(&node.field, format!("{name:?} can't be written in an expression; use letters, digits and `_`, not beginning with a digit"));
+        return None;
+    }
+    Some(name)
+}
+
+fn compiled<T>(node: &Node<'_>, compiled: Result<T, CompileError>, notes: &mut Notes) -> Option<T> {
+    compiled.map_err(|fault| notes.note(&node.field, told(&fault))).ok()
+}
+
+/// A fault with its place in the text, where that has more than one.
+fn told(fault: &CompileError) -> String {
+    format!("line {}, column {} of the text: {}", fault.line(), fault.column(), fault.problem())
+}
+
+/// Notes the fields of `fields` that nobody asked for, and gives what has been read.
+pub(super) fn ended<T>(fields: Fields<'_>, read: Option<T>, notes: &mut Notes) -> Option<T> {
+    fields.end(notes);
+    read
+}
