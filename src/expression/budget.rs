@@ -4,7 +4,7 @@ use super::error::Problem;
 
 /// The steps that are left to the expressions of one request.
 ///
-/// A step is a node that is evaluated, an item that a loop passes, 64 bytes of text that are made or looked through: some ten
+/// A step is a node that is evaluated, an item that a loop passes, 64 bytes of text that are made or looked through: some twenty
 /// nanoseconds. Time and memory are both bounded by it, and by nothing that depends on the machine: the same input
 /// always gets equally far.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{int_argument, quantities, text, to_int, wrong};
+use super::{int_argument, quantities, text, to_int, wrong, wrong_item};
 use crate::expression::budget::Budget;
 use crate::expression::error::Problem;
 use crate::expression::value::{Compared, Items, Val, View, check_count, compare, equal};
@@ -96,7 +96,7 @@ pub(super) fn sum<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Giv
             (Some(View::Double(a)), View::Double(b)) => Val::Double(a + b),
             (Some(View::Quantity(a)), View::Quantity(b)) => quantities::made(a.saturating_add(*b)),
             _ => {
-                return Err(wrong("sum", "a list of numbers of one kind or of quantities, which has", &item));
+                return Err(wrong_item("sum", "numbers of one kind or of quantities", &item));
             }
         };
         total = Some(next);
@@ -128,7 +128,11 @@ pub(super) fn sort<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Gi
     let mut sorted = Vec::with_capacity(items.len());
     for item in items.iter() {
         budget.spend(rounds * (1 + item.as_text().map_or(0, str::len) / 64))?;
-        ordering("sort", sorted.first().unwrap_or(&item), &item, budget)?;
+        let first = sorted.first().unwrap_or(&item);
+        ordering("sort", first, &item, budget)?;
+        if first.kind() != item.kind() {
+            return Err(wrong_item("sort", "values of one kind", &item));
+        }
         if matches!(item.view(), View::Double(number) if number.is_nan()) {
             return Err(Problem::failed("`sort` takes no list with NaN"));
         }
@@ -190,8 +194,6 @@ fn ordering(name: &str, a: &Val<'_, '_>, b: &Val<'_, '_>, budget: &mut Budget) -
     match compare(a, b, budget)? {
         Compared::Ordered(order) => Ok(order),
         Compared::Unordered => Ok(Ordering::Equal),
-        Compared::Senseless => {
-            Err(wrong(name, "a list of values of one kind that have an order, which has", a))
-        }
+        Compared::Senseless => Err(wrong_item(name, "values that have an order among them", a)),
     }
 }

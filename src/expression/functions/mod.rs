@@ -205,6 +205,14 @@ fn wrong(name: &str, expected: &str, found: &Val<'_, '_>) -> Problem {
     Problem::failed(format!("`{name}` takes {expected}, not {}", found.kind().article()))
 }
 
+/// The problem of a function of lists that is given one with an item which it does not take.
+fn wrong_item(name: &str, expected: &str, found: &Val<'_, '_>) -> Problem {
+    Problem::failed(format!(
+        "`{name}` takes a list of {expected}, and this one holds {}",
+        found.kind().article()
+    ))
+}
+
 fn text_argument<'x>(name: &str, value: &'x Val<'_, '_>) -> Result<&'x str, Problem> {
     value.as_text().ok_or_else(|| wrong(name, "a string", value))
 }

@@ -1,6 +1,6 @@
 //! Functions of strings. Positions count characters, not bytes.
 
-use super::{int_argument, text_argument, to_int, wrong};
+use super::{int_argument, text_argument, to_int, wrong, wrong_item};
 use crate::expression::MAX_ITEMS;
 use crate::expression::budget::Budget;
 use crate::expression::error::Problem;
@@ -138,7 +138,7 @@ pub(super) fn join<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Gi
     let separator = arguments.get(1).map_or(Ok(""), |separator| text_argument("join", separator))?;
     let mut joined = String::new();
     for (position, item) in items.iter().enumerate() {
-        let text = item.as_text().ok_or_else(|| wrong("join", "a list of strings, which has", &item))?;
+        let text = item.as_text().ok_or_else(|| wrong_item("join", "strings", &item))?;
         let between = if position == 0 { "" } else { separator };
         check_length(joined.len() + between.len() + text.len())?;
         budget.spend_text(between.len() + text.len())?;

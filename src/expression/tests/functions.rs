@@ -68,7 +68,7 @@ fn strings() {
         ("'abc'.charAt(-1)", "no negative position"),
         ("'abc'.substring(2, 1)", "`substring` ends before it begins"),
         ("'abc'.substring(5)", "behind the end"),
-        ("['a', 1].join()", "`join` takes a list of strings, which has, not an integer"),
+        ("['a', 1].join()", "`join` takes a list of strings, and this one holds an integer"),
         ("(1).startsWith('a')", "`startsWith` takes a string, not an integer"),
     ]);
 }
@@ -138,13 +138,17 @@ fn lists() {
     ]);
     none(&[
         ("[].min()", "`min` of a list without items"),
-        ("[{}].max()", "`max` takes a list of values of one kind"),
+        (
+            "[{}].max()",
+            "`max` takes a list of values that have an order among them, and this one holds a map",
+        ),
         ("[1, 'a'].isSorted()", "`isSorted` takes"),
         ("[1, 1.0].sum()", "`sum` takes"),
         ("['a'].sum()", "`sum` takes"),
         ("[9223372036854775807, 1].sum()", "beyond what an integer holds"),
-        ("[1, 0.0/0.0].sort()", "NaN"),
+        ("[1.0, 0.0 / 0.0].sort()", "NaN"),
         ("[1, 'a'].sort()", "`sort` takes"),
+        ("[1, 1.5].sort()", "`sort` takes a list of values of one kind"),
         ("[1].slice(0, 2)", "beyond the list"),
         ("lists.range(-1)", "no negative number"),
         ("'a'.sum()", "`sum` takes a list, not a string"),

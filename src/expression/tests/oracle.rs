@@ -134,11 +134,10 @@ fn only_theirs(problem: &str) -> bool {
     problem.contains("`+` has no meaning between a list and a map")
 }
 
-/// Where the crate has no value: functions of lists that Kubernetes has and it lacks, and defaults that are not needed, which it
-/// evaluates all the same. And what has no members has none in an optional either; to the crate a list has not, but a number is an error.
+/// Where the crate has no value: functions of lists that Kubernetes has and it lacks, and optionals. There it evaluates defaults that are
+/// not needed, and what has no members is an error in an optional if it is a number, but not if it is a list.
 fn only_ours(source: &str) -> bool {
-    let optional = source.contains("optional") || source.contains('?');
-    source.contains("ndexOf(") || source.contains(".orValue(") || (source.contains("has(") && optional)
+    ["ndexOf(", "optional", ".?", "[?"].iter().any(|sign| source.contains(sign))
 }
 
 #[test]
