@@ -6,7 +6,7 @@ use super::revise::{Revised, Situation};
 use super::{Service, in_time, too_late};
 use crate::domain::{Binding, BindingName, ClusterName, Failure, Target, Workload};
 use crate::engine::{Draft, Handing, Policy, Request};
-use crate::json::{Number, Raw, Text};
+use crate::json::{Number, Pointer, Raw, Text};
 use crate::patch::Patch;
 use crate::state::BindingLookup;
 use crate::work::{Entry, Manifest, Restored, Rewrite, Work};
@@ -171,6 +171,9 @@ impl Service {
                     return outcome;
                 }
                 Err(failure) => {
+                    let position = position.to_string();
+                    let place = Pointer::of(["spec", "workload", "manifests", &position]);
+                    let failure = failure.inside(&place);
                     let workload = manifest.workload.as_ref();
                     outcome.patch = Err(match workload {
                         Some(workload) => {
