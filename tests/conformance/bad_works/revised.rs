@@ -141,14 +141,14 @@ fn a_revision_that_can_not_be_taken_back_is_denied_unless_it_is_stored_already()
         (
             "a marker that is a number",
             changed(&stored, |work| {
-                manifest(work)["metadata"]["annotations"]["reviser.io/revised"] = 1.into()
+                manifest(work)["metadata"]["annotations"]["reviser.io/revised"] = 1.into();
             }),
             "the annotation reviser.io/revised of the manifest is no text",
         ),
         (
             "another marker",
             changed(&stored, |work| {
-                manifest(work)["metadata"]["annotations"]["reviser.io/revised"] = "1".into()
+                manifest(work)["metadata"]["annotations"]["reviser.io/revised"] = "1".into();
             }),
             missing,
         ),
