@@ -3,6 +3,7 @@
 use super::{CLUSTERS, Door, Failed, NULLED, Patch, ROLLOUT, binding, good, of, review, with};
 use crate::Site;
 use crate::admission::Verdict;
+use crate::karmada::applied;
 
 const NO_BINDING: &str = "Rollout/unknown cluster \"cluster-z\": no binding in the state files (";
 
@@ -73,6 +74,39 @@ fn a_binding_may_have_five_thousand_clusters() {
     let twice = format!("[{},{}]", clusters.join(","), clusters[7]);
     std::fs::write(door.state("fleet.json"), binding("fleet", "fleet", &twice)).unwrap();
     door.check(&[("refused, so the last good one is in force", at("cluster-0"), Patch(NULLED))]);
+}
+
+#[test]
+fn an_allocation_that_leaves_a_cluster_is_warned_of_with_whose_it_is() {
+    let door = Door::open();
+    let admit = |body: &str| {
+        let verdict = door.site.admit(body.as_bytes()).unwrap_or_else(|broken| panic!("{broken}"));
+        let Verdict::Allowed { patch, warnings } = verdict else { panic!("{verdict:?}") };
+        (patch.unwrap_or_default(), warnings)
+    };
+    std::fs::write(door.state("cart.json"), binding("cart-rollout", "cart", CLUSTERS)).unwrap();
+    let old = named("cart").replace("karmada-es-cluster-z", "karmada-es-cluster-x");
+    let (patch, warnings) = admit(&old);
+    assert_eq!(warnings, [""; 0]);
+    let old: serde_json::Value = serde_json::from_str(&old).unwrap();
+    let mut old = applied(&old["request"]["object"], &patch).unwrap();
+    old["spec"]["preserveResourcesOnDeletion"] = true.into();
+    std::fs::write(door.state("work.json"), old.to_string()).unwrap();
+    let only_z = binding("cart-rollout", "cart", r#"[{"name":"cluster-z"}]"#);
+    std::fs::write(door.state("cart.json"), only_z).unwrap();
+
+    let waits = "allocation \"fort\" of Rollout/cart goes from cluster-x to cluster-z when the Work in cluster-x has let go of it; that cluster keeps the object (preserveResourcesOnDeletion)";
+    let cart = with(ROLLOUT, "\"checkout\"", "\"cart\"");
+    for body in [named("cart"), of(&format!("{cart},{cart}"))] {
+        let (patch, warnings) = admit(&body);
+        assert!(patch.contains(NULLED), "{patch}");
+        assert_eq!(warnings, [waits]);
+    }
+    std::fs::remove_file(door.state("work.json")).unwrap();
+    let (patch, warnings) = admit(&named("cart"));
+    assert!(!patch.contains(NULLED), "{patch}");
+    assert_eq!(warnings, ["allocation \"fort\" of Rollout/cart has gone from cluster-x to cluster-z"]);
+    assert_eq!(admit(&named("cart")), (patch, Vec::new()));
 }
 
 #[test]
