@@ -1,7 +1,9 @@
 //! What is ours alone: what stays as it was, kinds that are not built in, what errors say, and bounds.
 
+use proptest::prelude::*;
+
 use super::*;
-use crate::json::{MAX_DEPTH, Pointer};
+use crate::json::{Kind, MAX_DEPTH, Pointer};
 use crate::patch::{Fault, Problem};
 
 fn value(text: &str) -> Value<'_> {
@@ -223,8 +225,8 @@ fn errors_tell_the_place_in_the_object() {
     );
     assert_eq!(refused(pod, r#"{"spec":{"$patch":"merge"}}"#), ("/spec".to_owned(), Problem::UnknownWord));
     assert_eq!(refused(pod, r#"{"$patch":"delete"}"#), (String::new(), Problem::DeletesAll));
-    assert_eq!(refused(pod, "[]"), (String::new(), Problem::NotAMap(crate::json::Kind::Array)));
-    assert_eq!(refused("1", "{}"), (String::new(), Problem::NotAMap(crate::json::Kind::Number)));
+    assert_eq!(refused(pod, "[]"), (String::new(), Problem::NotAMap(Kind::Array)));
+    assert_eq!(refused("1", "{}"), (String::new(), Problem::NotAMap(Kind::Number)));
 
     let object = value(pod);
     let error = apply(&object, &value(r#"{"spec":{"containers":[{}]}}"#), &schema_of(&object)).unwrap_err();
@@ -252,7 +254,6 @@ fn a_field_is_not_set_to_what_is_deleted_from_it() {
 fn what_can_be_refused_at_load_is_refused_with_its_place() {
     let not_a_list = |directive: &str, found| Problem::NotAList { directive: directive.to_owned(), found };
     let nearly = |found: &str, meant| Problem::NearlyDirective { found: found.to_owned(), meant };
-    use crate::json::Kind;
     for (patch, place, problem) in [
         ("[]", "", Problem::NotAMap(Kind::Array)),
         (r#"{"$patch":"delete"}"#, "/$patch", Problem::DeletesAll),
@@ -331,6 +332,9 @@ fn the_deepest_values_fit_on_the_stack_of_a_thread() {
         let ordered = value(&ordered);
         assert_eq!(apply(&object, &ordered, &keyed).unwrap(), patch);
         assert!(check(&ordered).is_empty());
+        // In a list of maps it is one more way to write the list.
+        let deleted = nest(r#"{"k":1,"$deleteFromPrimitiveList/a":["#, r#"{"k":2,"x":2}"#);
+        assert_eq!(apply(&object, &value(&deleted), &keyed).unwrap(), patch);
         // Taken over without a look at the object, as something new and as a replacement.
         let replacement = lists(r#"{"k":2,"x":2,"$retainKeys":["k","x"]}"#);
         assert_eq!(apply(&Value::empty_object(), &ordered, &keyed).unwrap(), patch);
@@ -391,4 +395,86 @@ fn long_lists_and_wide_maps_take_linear_time() {
     };
     let (small, large) = (time(1_000), time(16_000));
     assert!(large < small * 64, "sixteen times the size took {large:?} instead of {small:?}");
+}
+
+/// Names of members: fields that are merged in every way, keys, and every directive, well and badly written.
+const NAMES: &[&str] = &[
+    "metadata",
+    "finalizers",
+    "spec",
+    "containers",
+    "name",
+    "args",
+    "ports",
+    "containerPort",
+    "labels",
+    "selector",
+    "$patch",
+    "$retainKeys",
+    "$setElementOrder/containers",
+    "$setElementOrder/args",
+    "$setElementOrder",
+    "$deleteFromPrimitiveList/finalizers",
+    "$deleteFromPrimitiveList/args",
+    "$deleteFromPrimitiveList/containers",
+];
+
+const WORDS: &[&str] = &["a", "b", "name", "containers", "replace", "delete", "merge"];
+
+/// Maps of maps and lists under these names.
+fn any_map(names: &'static [&'static str]) -> impl proptest::strategy::Strategy<Value = Value<'static>> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        (0i64..3).prop_map(Value::from),
+        proptest::sample::select(WORDS).prop_map(Value::from),
+        prop_oneof![Just("replace"), Just("delete")].prop_map(Value::from),
+    ];
+    let map = move |inner| {
+        proptest::collection::vec((proptest::sample::select(names), inner), 0..6)
+            .prop_map(|members| Value::Object(members.into_iter().collect()))
+    };
+    let inner = leaf.prop_recursive(6, 48, 5, move |inner| {
+        prop_oneof![proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::array), map(inner)]
+    });
+    map(inner.boxed())
+}
+
+fn holds_directives(value: &Value<'_>) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(holds_directives),
+        Value::Object(object) => {
+            object.iter().any(|(name, value)| name.starts_with('$') || holds_directives(value))
+        }
+        _ => false,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2048))]
+
+    /// Whatever the patch is: an answer without directives, or an error.
+    #[test]
+    fn no_patch_leaves_a_directive_or_brings_us_down(object in any_map(&NAMES[..10]), patch in any_map(NAMES)) {
+        let keys = [Pointer::of(["spec", "containers"]), Pointer::of(["spec", "containers", "*", "ports"])];
+        let custom = Schema::custom(
+            &[Pointer::of(["selector"])],
+            [(&keys[0], "name"), (&keys[1], "containerPort")],
+        );
+        check(&patch);
+        for schema in [Schema::built_in("v1", "Pod").unwrap(), custom] {
+            if let Ok(result) = apply(&object, &patch, &schema) {
+                prop_assert!(!holds_directives(&result), "{result}");
+                // The same every time, down to the order of members.
+                let again = apply(&object, &patch, &schema).unwrap();
+                prop_assert_eq!(result.to_string(), again.to_string());
+                let patch = patch.as_object().unwrap();
+                if !patch.iter().any(|(name, _)| name.starts_with('$')) {
+                    let unnamed = object.as_object().unwrap().iter().filter(|(name, _)| patch.get(name).is_none());
+                    for (name, value) in unnamed {
+                        prop_assert_eq!(result.get(name), Some(value));
+                    }
+                }
+            }
+        }
+    }
 }
