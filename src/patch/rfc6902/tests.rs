@@ -10,9 +10,12 @@ fn value(text: &str) -> Value<'_> {
     Value::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
+fn operations(patch: &str) -> Vec<Op<'_>> {
+    parse(&value(patch)).unwrap()
+}
+
 fn run(object: &str, patch: &str, missing: MissingPath) -> Result<String, (String, Option<usize>, Problem)> {
-    let operations = parse(&value(patch)).unwrap();
-    match apply(&value(object), &operations, missing) {
+    match apply(&value(object), &operations(patch), missing) {
         Ok(value) => Ok(value.to_string()),
         Err(error) => Err((error.place.to_string(), error.operation, error.problem)),
     }
@@ -224,12 +227,12 @@ fn what_is_not_touched_stays_the_same_piece_of_memory() {
 #[test]
 fn copies_cannot_grow_without_end() {
     let double = r#"{"op":"copy","from":"","path":"/x"},"#.repeat(100);
-    let patch = format!(r#"[{}]"#, double.trim_end_matches(','));
+    let patch = format!("[{}]", double.trim_end_matches(','));
     let object = format!(r#"{{"text":"{}"}}"#, "t".repeat(1000));
     let error = run(&object, &patch, MissingPath::Fail).unwrap_err();
     assert!(matches!(error.2, Problem::TooLarge(_) | Problem::TooDeep), "{error:?}");
     let flat = r#"{"op":"copy","from":"/l","path":"/l/-"},"#.repeat(100);
-    let patch = format!(r#"[{}]"#, flat.trim_end_matches(','));
+    let patch = format!("[{}]", flat.trim_end_matches(','));
     let error = run(r#"{"l":[1]}"#, &patch, MissingPath::Fail).unwrap_err();
     assert!(matches!(error.2, Problem::TooLarge(_)), "{error:?}");
 }

@@ -295,6 +295,8 @@ fn introduced<'v, 'a>(
 }
 
 /// Gives items that the patch puts in the place of others with their key the position of those.
+///
+/// DIFFERENCE: kubectl looks for the position in the list that it has deleted from and added to meanwhile.
 fn stand_where_they_stood<'v, 'a>(
     entries: &mut [Entry<'v, 'a>],
     before: &'v [Value<'a>],

@@ -1,18 +1,20 @@
 //! Strategic merge patch: what kubectl and the API server do with one, over values.
 //!
-//! The rules are those of `kubectl patch --type strategic`; its answers are recorded in `tests/data/strategic.jsonl`, and ours are
+//! The rules are those of `kubectl patch --type strategic`; its answers are recorded in tests/data/strategic.jsonl, and ours are
 //! held to them. Where ours differ on purpose it says `DIFFERENCE` in the code:
 //!
 //! * No directive (`$patch`, `$retainKeys`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`) is ever left in an object.
 //! * An accident of kubectl's (a panic, the order of a Go map, the first of several items with one key) is an error with advice.
+//! * A list where a kind of Kubernetes' has a map, or a map where it has a scalar, is not merged with another one: an error.
 //! * Kinds that are not Kubernetes' own are merged, as their [`Schema`] says.
 //! * Several items with one key, of which the patch names none, stay where they are.
+//! * The order of a list is that which it had before anything was deleted from it.
 //! * A directive that could not be followed anywhere is refused everywhere, by [`check`].
 //!
 //! What a patch does not mention stays the same piece of memory. Time is linear in the object and the patch: fields and items are
 //! found through indexes, and only lists of which the order is asked for are sorted.
 //!
-//! [`maps`] and [`list`] call each other as deep as values are nested, which [`MAX_DEPTH`](crate::json::MAX_DEPTH) bounds. What is on the
+//! `maps` and `list` call each other as deep as values are nested, which [`MAX_DEPTH`](crate::json::MAX_DEPTH) bounds. What is on the
 //! stack while they do is kept small: whatever needs more room is done before or after, in a function of its own.
 
 mod check;

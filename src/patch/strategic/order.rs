@@ -17,12 +17,12 @@ pub(super) struct Entry<'v, 'a> {
 
 /// Puts entries in order: those that are named in the order in which they are named, the others as they stood.
 ///
-/// DIFFERENCE: kubectl looks the others up by their key, so of several with one key all are drawn to the place of the first. Ours
-/// stay where they are.
-///
 /// The two rows are then made one from the front: the next of the others goes first only if it stood before the next of the
 /// named ones, which a new one did not stand behind. So a new item comes in front of everything that stands before the next
 /// named one, and not at the end.
+///
+/// DIFFERENCE: kubectl looks the others up by their key, so of several with one key all are drawn to the place of the first. Ours
+/// stay where they are.
 pub(super) fn arrange<'v, 'a>(entries: Vec<Entry<'v, 'a>>, names: &[Scalar<'_>]) -> Vec<Entry<'v, 'a>> {
     let mut places = HashMap::new();
     for (place, name) in names.iter().enumerate() {

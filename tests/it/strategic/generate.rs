@@ -23,7 +23,7 @@ type Fields = &'static [(&'static str, Shape)];
 
 pub(super) struct Kind {
     api_version: &'static str,
-    kind: &'static str,
+    name: &'static str,
     fields: Fields,
 }
 
@@ -88,7 +88,7 @@ const CONDITIONS: Shape = Keyed("type", false, &[("status", Scalar), ("reason", 
 pub(super) const KINDS: &[Kind] = &[
     Kind {
         api_version: "v1",
-        kind: "Pod",
+        name: "Pod",
         fields: &[
             ("metadata", Map(META)),
             ("spec", Map(POD)),
@@ -97,7 +97,7 @@ pub(super) const KINDS: &[Kind] = &[
     },
     Kind {
         api_version: "apps/v1",
-        kind: "Deployment",
+        name: "Deployment",
         fields: &[
             ("metadata", Map(META)),
             (
@@ -113,7 +113,7 @@ pub(super) const KINDS: &[Kind] = &[
     },
     Kind {
         api_version: "v1",
-        kind: "Service",
+        name: "Service",
         fields: &[
             ("metadata", Map(META)),
             (
@@ -137,7 +137,7 @@ pub(super) const KINDS: &[Kind] = &[
     },
     Kind {
         api_version: "v1",
-        kind: "Node",
+        name: "Node",
         fields: &[
             ("metadata", Map(META)),
             ("spec", Map(&[("podCIDRs", Set), ("taints", Maps(&[("key", Scalar)]))])),
@@ -146,7 +146,7 @@ pub(super) const KINDS: &[Kind] = &[
     },
     Kind {
         api_version: "v1",
-        kind: "ConfigMap",
+        name: "ConfigMap",
         fields: &[("metadata", Map(META)), ("data", Free), ("binaryData", Free), ("immutable", Scalar)],
     },
 ];
@@ -184,12 +184,12 @@ impl Generator {
 
     pub(super) fn object(&mut self, kind: &Kind, name: &str) -> String {
         let mut members =
-            vec![member("apiVersion", &quoted(kind.api_version)), member("kind", &quoted(kind.kind))];
+            vec![member("apiVersion", &quoted(kind.api_version)), member("kind", &quoted(kind.name))];
         for (field, shape) in kind.fields {
             if *field == "metadata" {
                 // Kubectl decodes it before it does anything.
                 let rest = self.members(META, 50);
-                let all = std::iter::once(member("name", &quoted(name))).chain(rest).collect();
+                let all = std::iter::once(member("name", &quoted(name))).chain(rest);
                 members.push(member(field, &map(all)));
             } else if self.percent(90) {
                 self.odd = 3;
@@ -205,7 +205,7 @@ impl Generator {
         let mut members = Vec::new();
         for (field, shape) in fields {
             if self.percent(chance) {
-                let value = if self.percent(self.odd) { self.oddity() } else { self.value(*shape) };
+                let value = if self.percent(self.odd) { self.oddity(*shape) } else { self.value(*shape) };
                 members.push(member(field, &value));
             }
         }
@@ -222,10 +222,11 @@ impl Generator {
         }
     }
 
-    /// A value of a type that nobody expects.
-    fn oddity(&mut self) -> String {
-        let texts = ["null", "1", r#""odd""#, r#"{"odd":null,"x":[{"y":null}]}"#, "[]", "{}", r#"["odd"]"#];
-        texts[self.below(texts.len())].to_owned()
+    /// A value of a type that nobody expects. What kubectl does with lists that meet where a map belongs is chance.
+    fn oddity(&mut self, shape: Shape) -> String {
+        let texts = ["null", "1", r#""odd""#, r#"{"odd":null,"x":[{"y":null}]}"#, "{}", "[]", r#"["odd"]"#];
+        let count = if matches!(shape, Map(_) | Free | Scalar) { texts.len() - 2 } else { texts.len() };
+        texts[self.below(count)].to_owned()
     }
 
     fn value(&mut self, shape: Shape) -> String {
@@ -233,17 +234,17 @@ impl Generator {
             Scalar => self.scalar(),
             Free => {
                 let names = self.distinct(4);
-                map(names.iter().map(|name| member(name, &quoted(self.word()))).collect())
+                map(names.iter().map(|name| member(name, &quoted(self.word()))))
             }
             Map(fields) => map(self.members(fields, 60)),
             Keyed(key, numbers, fields) => {
                 let keys = self.distinct(5);
-                list(keys.iter().map(|name| self.item(key, numbers, name, fields)).collect())
+                list(keys.iter().map(|name| self.item(key, numbers, name, fields)))
             }
-            Set | Texts => list(self.distinct(5).iter().map(|word| quoted(word)).collect()),
+            Set | Texts => list(self.distinct(5).iter().map(|word| quoted(word))),
             Maps(fields) => {
                 let count = self.below(3);
-                list((0..count).map(|_| map(self.members(fields, 70))).collect())
+                list((0..count).map(|_| map(self.members(fields, 70))))
             }
         }
     }
@@ -271,9 +272,8 @@ impl Generator {
         for (field, shape) in kind.fields {
             match shape {
                 Map(fields) if *field == "metadata" => {
-                    if self.percent(40) {
-                        members.push(member(field, &map(self.patch_members(fields))));
-                    }
+                    let inner = self.patch_members(fields);
+                    members.push(member(field, &map(inner)));
                 }
                 shape if self.percent(75) => {
                     let value = self.patch_value(*shape);
@@ -293,7 +293,7 @@ impl Generator {
             }
             let value = match self.below(100) {
                 0..8 => "null".to_owned(),
-                8..11 => self.oddity(),
+                8..11 => self.oddity(*shape),
                 _ => self.patch_value(*shape),
             };
             if matches!(shape, Set | Texts) && self.percent(25) {
@@ -317,14 +317,14 @@ impl Generator {
             Map(_) | Free if self.percent(4) => r#"{"$patch":"delete"}"#.to_owned(),
             Map(fields) => {
                 let mut members = self.patch_members(fields);
-                if self.percent(5) {
-                    members.push(member("$patch", r#""replace""#));
-                } else if self.percent(5) {
-                    let mut names: Vec<String> = fields.iter().map(|(name, _)| quoted(name)).collect();
-                    if self.percent(40) {
-                        names.pop();
+                match self.below(20) {
+                    0 => members.push(member("$patch", r#""replace""#)),
+                    1 => {
+                        let mut names: Vec<String> = fields.iter().map(|(name, _)| quoted(name)).collect();
+                        names.truncate(names.len() - self.below(2));
+                        members.push(member("$retainKeys", &list(names)));
                     }
-                    members.push(member("$retainKeys", &list(names)));
+                    _ => {}
                 }
                 map(members)
             }
@@ -332,7 +332,7 @@ impl Generator {
                 let names = self.distinct(3);
                 let value =
                     |this: &mut Self| if this.percent(25) { "null".to_owned() } else { this.scalar() };
-                map(names.iter().map(|name| member(name, &value(self))).collect())
+                map(names.iter().map(|name| member(name, &value(self))))
             }
             Keyed(key, numbers, fields) => {
                 let names = self.distinct(4);
@@ -392,7 +392,7 @@ impl Generator {
         if self.percent(6) {
             names.reverse();
         }
-        names.iter().map(|name| item(name)).collect::<Option<_>>().map(list)
+        names.iter().map(|name| item(name)).collect::<Option<Vec<_>>>().map(list)
     }
 }
 
@@ -412,10 +412,10 @@ fn member(name: &str, value: &str) -> String {
     format!("{name:?}:{value}")
 }
 
-fn map(members: Vec<String>) -> String {
-    format!("{{{}}}", members.join(","))
+fn map(members: impl IntoIterator<Item = String>) -> String {
+    format!("{{{}}}", members.into_iter().collect::<Vec<_>>().join(","))
 }
 
-fn list(items: Vec<String>) -> String {
-    format!("[{}]", items.join(","))
+fn list(items: impl IntoIterator<Item = String>) -> String {
+    format!("[{}]", items.into_iter().collect::<Vec<_>>().join(","))
 }

@@ -35,8 +35,13 @@ fn kubectl_merges_random_patches_into_random_objects_as_we_do() {
         let patch = generator.patch(kind);
         let theirs = kubectl(&objects, &patch);
         for (number, object) in objects.iter().enumerate() {
-            let theirs = theirs.get(&format!("o{number}"));
-            match compare(object, &patch, theirs) {
+            let name = format!("o{number}");
+            let how = compare(object, &patch, theirs.get(&name)).or_else(|fault| {
+                // A run may fail as a whole, and Go looks at maps in an order of its own each time.
+                let again = kubectl(std::slice::from_ref(object), &patch);
+                compare(object, &patch, again.get(&name)).map_err(|_| fault)
+            });
+            match how {
                 Ok(how) => *tally.entry(how).or_default() += 1,
                 Err(fault) => panic!("seed {seed}: {fault}\n  object  {object}\n  patch   {patch}"),
             }
@@ -49,22 +54,18 @@ fn kubectl_merges_random_patches_into_random_objects_as_we_do() {
 
 /// Whether our answer is kubectl's, or differs as it is meant to.
 fn compare(object: &str, patch: &str, theirs: Option<&serde_json::Value>) -> Result<&'static str, String> {
-    let object = Value::parse(object.as_bytes()).unwrap();
-    let patch_value = Value::parse(patch.as_bytes()).unwrap();
-    let ours = apply(&object, &patch_value, &schema_of(&object));
-    match (ours, theirs) {
+    let (object, patch) = (value(object), value(patch));
+    match (apply(&object, &patch, &schema_of(&object)), theirs) {
         (Err(_), None) => Ok("both refuse"),
         (Ok(ours), Some(theirs)) => {
-            let plain = seen(&ours, false);
             let theirs = without_directives(theirs.clone());
-            if plain == theirs {
+            if seen(&ours, false) == theirs {
                 return Ok("same");
             }
-            let text = theirs.to_string();
-            let theirs_value = Value::parse(text.as_bytes()).unwrap();
             // Kubectl deletes from a list that it still takes the order from.
-            let aliased = patch.contains("$setElementOrder") && patch.contains(r#""$patch":"delete""#);
-            if aliased && seen(&ours, true) == seen(&theirs_value, true) {
+            let text = patch.to_string();
+            let aliased = text.contains("$setElementOrder") && text.contains(r#""$patch":"delete""#);
+            if aliased && seen(&ours, true) == seen(&value(&theirs.to_string()), true) {
                 return Ok("another order");
             }
             Err(format!("ours    {ours}\n  kubectl {theirs}"))
@@ -78,6 +79,10 @@ fn compare(object: &str, patch: &str, theirs: Option<&serde_json::Value>) -> Res
         },
         (Ok(ours), None) => Err(format!("ours    {ours}\n  kubectl refuses")),
     }
+}
+
+fn value(text: &str) -> Value<'_> {
+    Value::parse(text.as_bytes()).unwrap()
 }
 
 /// What kubectl makes of the objects, by their names; those that it refuses are missing.

@@ -1,7 +1,9 @@
 //! What is ours alone: what stays as it was, kinds that are not built in, what errors say, and bounds.
 
+mod bounds;
+
 use super::*;
-use crate::json::{MAX_DEPTH, Pointer};
+use crate::json::{Kind, Pointer};
 use crate::patch::{Fault, Problem};
 
 fn value(text: &str) -> Value<'_> {
@@ -223,8 +225,8 @@ fn errors_tell_the_place_in_the_object() {
     );
     assert_eq!(refused(pod, r#"{"spec":{"$patch":"merge"}}"#), ("/spec".to_owned(), Problem::UnknownWord));
     assert_eq!(refused(pod, r#"{"$patch":"delete"}"#), (String::new(), Problem::DeletesAll));
-    assert_eq!(refused(pod, "[]"), (String::new(), Problem::NotAMap(crate::json::Kind::Array)));
-    assert_eq!(refused("1", "{}"), (String::new(), Problem::NotAMap(crate::json::Kind::Number)));
+    assert_eq!(refused(pod, "[]"), (String::new(), Problem::NotAMap(Kind::Array)));
+    assert_eq!(refused("1", "{}"), (String::new(), Problem::NotAMap(Kind::Number)));
 
     let object = value(pod);
     let error = apply(&object, &value(r#"{"spec":{"containers":[{}]}}"#), &schema_of(&object)).unwrap_err();
@@ -252,7 +254,6 @@ fn a_field_is_not_set_to_what_is_deleted_from_it() {
 fn what_can_be_refused_at_load_is_refused_with_its_place() {
     let not_a_list = |directive: &str, found| Problem::NotAList { directive: directive.to_owned(), found };
     let nearly = |found: &str, meant| Problem::NearlyDirective { found: found.to_owned(), meant };
-    use crate::json::Kind;
     for (patch, place, problem) in [
         ("[]", "", Problem::NotAMap(Kind::Array)),
         (r#"{"$patch":"delete"}"#, "/$patch", Problem::DeletesAll),
@@ -305,90 +306,4 @@ fn what_can_be_refused_at_load_is_refused_with_its_place() {
         assert!(faults(fine).is_empty(), "{fine}: {:?}", faults(fine));
     }
     assert_eq!(check(&value(r#"{"a":{"$patch":1},"b":[{"$path":1}]}"#)).len(), 2, "every fault is told");
-}
-
-/// Maps, and maps and merged lists in turns, as deep as values can be, on a stack of the size that threads have.
-#[test]
-fn the_deepest_values_fit_on_the_stack_of_a_thread() {
-    // Each turn is a map and a list, and the innermost map one level more.
-    const TURNS: usize = (MAX_DEPTH - 1) / 2;
-    let nest = |open: &str, inner: &str| format!("{}{inner}{}", open.repeat(TURNS), "]}".repeat(TURNS));
-    let lists = move |inner: &str| nest(r#"{"k":1,"a":["#, inner);
-    let maps =
-        |inner: &str| format!("{}{inner}{}", r#"{"a":"#.repeat(MAX_DEPTH - 1), "}".repeat(MAX_DEPTH - 1));
-    let run = move || {
-        let steps = Pointer::of((0..TURNS).flat_map(|_| ["a", "*"]));
-        let keyed: Vec<Pointer> = (0..TURNS).map(|turn| steps.prefix(turn * 2 + 1)).collect();
-        let keyed = Schema::custom(&[], keyed.iter().map(|place| (place, "k")));
-        let (object, patch) = (lists(r#"{"k":2,"x":1}"#), lists(r#"{"k":2,"x":2}"#));
-        let (object, patch) = (value(&object), value(&patch));
-        assert_eq!(apply(&object, &patch, &keyed).unwrap(), patch);
-        assert!(check(&patch).is_empty());
-        let ordered = nest(
-            r#"{"k":1,"$setElementOrder/a":[{"k":1},{"k":2}],"a":["#,
-            r#"{"k":2,"x":2,"$retainKeys":["k","x"]}"#,
-        );
-        let ordered = value(&ordered);
-        assert_eq!(apply(&object, &ordered, &keyed).unwrap(), patch);
-        assert!(check(&ordered).is_empty());
-        // Taken over without a look at the object, as something new and as a replacement.
-        let replacement = lists(r#"{"k":2,"x":2,"$retainKeys":["k","x"]}"#);
-        assert_eq!(apply(&Value::empty_object(), &ordered, &keyed).unwrap(), patch);
-        assert_eq!(apply(&object, &value(&replacement), &Schema::custom(&[], [])).unwrap(), patch);
-
-        let (object, patch) = (maps(r#"{"x":1}"#), maps(r#"{"x":2}"#));
-        let (object, patch) = (value(&object), value(&patch));
-        assert_eq!(apply(&object, &patch, &keyed).unwrap(), patch);
-        assert_eq!(crate::patch::merge::apply(&object, &patch), patch);
-        assert_eq!(crate::patch::merge::apply(&Value::Null, &patch), patch);
-    };
-    std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap().join().unwrap();
-}
-
-/// An object with that many labels and containers, and a patch that changes, adds and deletes as many.
-fn large(size: usize) -> (String, String) {
-    let join = |items: &mut dyn Iterator<Item = String>| items.collect::<Vec<_>>().join(",");
-    let containers = |range: std::ops::Range<usize>, more: &str| {
-        join(&mut range.map(|n| format!(r#"{{"name":"c{n}"{more}}}"#)))
-    };
-    let labels = |range: std::ops::Range<usize>| {
-        let value = range.start;
-        join(&mut range.map(|n| format!(r#""k{n}":"{value}""#)))
-    };
-    let object = format!(
-        r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"labels":{{{}}}}},"spec":{{"containers":[{}]}}}}"#,
-        labels(0..size),
-        containers(0..size, "")
-    );
-    let patch = format!(
-        r#"{{"metadata":{{"labels":{{{}}}}},"spec":{{"containers":[{},{}]}}}}"#,
-        labels(size / 2..size + size / 2),
-        containers(size / 2..size + size / 2, r#","image":"i""#),
-        containers(0..size / 4, r#","$patch":"delete""#)
-    );
-    (object, patch)
-}
-
-#[test]
-fn long_lists_and_wide_maps_take_linear_time() {
-    let time = |size: usize| {
-        let (object, patch) = large(size);
-        let (object, patch) = (value(&object), value(&patch));
-        let once = || {
-            let start = std::time::Instant::now();
-            let result = apply(&object, &patch, &schema_of(&object)).unwrap();
-            let time = start.elapsed();
-            let count = |place: &[&str]| match result.at(&Pointer::of(place.iter().copied())) {
-                Some(Value::Array(items)) => items.len(),
-                Some(Value::Object(object)) => object.len(),
-                _ => 0,
-            };
-            assert_eq!(count(&["spec", "containers"]), size * 5 / 4);
-            assert_eq!(count(&["metadata", "labels"]), size * 3 / 2);
-            time
-        };
-        (0..3).map(|_| once()).min().unwrap()
-    };
-    let (small, large) = (time(1_000), time(16_000));
-    assert!(large < small * 64, "sixteen times the size took {large:?} instead of {small:?}");
 }
