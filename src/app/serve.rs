@@ -11,7 +11,7 @@ use prometheus_client::registry::Registry;
 use super::policies::Loaded;
 use super::state;
 use crate::certs::{self, CertsError, Pair, Pem, SubjectNames};
-use crate::doors::{RevisionMetrics, Interpreter, Works};
+use crate::doors::{Interpreter, RevisionMetrics, Works};
 use crate::server::{self, CertificateSource, Doors, Lifecycle, Metrics, Options, Parts, Server, TlsOptions};
 use crate::service::Service;
 use crate::state::Ledger;
@@ -112,7 +112,11 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
     let signals = lifecycle.follow_signals().map_err(ServeError::Signals)?;
     let parts = Parts {
         doors: Doors::default()
-            .with(Interpreter::PATH, Interpreter::NAME, Interpreter::new(Arc::clone(&service), revisions.clone()))
+            .with(
+                Interpreter::PATH,
+                Interpreter::NAME,
+                Interpreter::new(Arc::clone(&service), revisions.clone()),
+            )
             .with(Works::PATH, Works::NAME, Works::new(service, revisions)),
         checks: Vec::new(),
         metrics,

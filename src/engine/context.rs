@@ -9,7 +9,9 @@ use super::revise::{Facts, Request, Stop};
 use super::templated::Templated;
 use super::{Draft, actions};
 use crate::domain::{ClusterName, Failure};
-use crate::expression::{Bindings, Budget, Condition, EvaluateError, Expression, Missing, Template, Variable};
+use crate::expression::{
+    Bindings, Budget, Condition, EvaluateError, Expression, Missing, Template, Variable,
+};
 use crate::json::{Pointer, Raw, Value};
 
 /// What rules ask while they are applied, for one object and one cluster.
@@ -85,7 +87,11 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
         values.collect::<Result<_, Stop>>().map(Prepared)
     }
 
-    fn variable(&mut self, variable: &Variable, object: &Draft<'a>) -> Result<Result<Value<'a>, Missing>, Stop> {
+    fn variable(
+        &mut self,
+        variable: &Variable,
+        object: &Draft<'a>,
+    ) -> Result<Result<Value<'a>, Missing>, Stop> {
         let target = self.request.target;
         let unknown = |problem: &str| Err(Missing::Unknown(problem.to_owned()));
         let known = |value: Value<'a>| Ok(value);
@@ -100,9 +106,10 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
                 None => unknown("nobody has said how many replicas the cluster gets"),
             },
             Variable::ClusterName => known(target.cluster.as_str().to_owned().into()),
-            Variable::ClusterLabels | Variable::ClusterProvider | Variable::ClusterRegion | Variable::ClusterZone => {
-                self.cluster(variable)
-            }
+            Variable::ClusterLabels
+            | Variable::ClusterProvider
+            | Variable::ClusterRegion
+            | Variable::ClusterZone => self.cluster(variable),
             Variable::BindingReplicas | Variable::BindingClusters => match &target.schedule {
                 None => unknown("the schedule of the workload is not known"),
                 Some(schedule) if *variable == Variable::BindingReplicas => {
@@ -162,10 +169,13 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
             return Err(Stop::Refused(Failure::unprocessable(format!("variables.{name}: is not declared"))));
         };
         let prepared = self.prepare(expression.uses(), &begin)?;
-        let value = expression.evaluate(&prepared, &mut self.budget).map_err(|error| refusal(&error, &prepared));
-        let value = value.map_err(|stop| stop.within(|failure| {
-            Failure::new(failure.code(), format!("variables.{name}: {}", failure.message()))
-        }))?;
+        let value =
+            expression.evaluate(&prepared, &mut self.budget).map_err(|error| refusal(&error, &prepared));
+        let value = value.map_err(|stop| {
+            stop.within(|failure| {
+                Failure::new(failure.code(), format!("variables.{name}: {}", failure.message()))
+            })
+        })?;
         self.values.insert(name.to_owned(), value.clone());
         Ok(value)
     }
@@ -279,7 +289,8 @@ fn refusal(error: &EvaluateError, prepared: &Prepared<'_>) -> Stop {
 }
 
 fn read<'a>(raw: &Raw<'a>) -> Result<Value<'a>, Failure> {
-    raw.to_value().map_err(|error| Failure::unprocessable(format!("request.originalObject: {error}; mend it")))
+    raw.to_value()
+        .map_err(|error| Failure::unprocessable(format!("request.originalObject: {error}; mend it")))
 }
 
 fn read_string(raw: &Raw<'_>) -> Result<String, String> {

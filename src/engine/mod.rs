@@ -26,11 +26,11 @@ mod selectors;
 mod templated;
 mod undo;
 
-pub use allocate::{Choice, Why, allocate};
 pub use actions::{
-    Action, Divide, Elsewhere, Env, EnvChange, Fort, Generate, GenerateWhen, Image, MergeKey, PatchKind, Patching,
-    Percentages, Weights,
+    Action, Divide, Elsewhere, Env, EnvChange, Fort, Generate, GenerateWhen, Image, MergeKey, PatchKind,
+    Patching, Percentages, Weights,
 };
+pub use allocate::{Choice, Why, allocate};
 pub use compiled::{Allocation, Handover, Interpretation, OnError, Owner, Policy, PolicySet, Rule};
 pub use draft::Draft;
 pub use handover::{Deliveries, Handing};
@@ -38,7 +38,8 @@ pub use limits::{crosses, protected_by};
 pub use replicas::{interpret_replica, revise_replica};
 pub use revise::{Claim, Entries, Facts, Request, Revision, Skipped, Stop, allocations, revise};
 pub use selectors::{
-    ClusterField, ClusterPattern, FieldRequirement, LabelRequirement, LabelSelector, ResourceSelector, TargetClusters,
+    ClusterField, ClusterPattern, FieldRequirement, LabelRequirement, LabelSelector, ResourceSelector,
+    TargetClusters,
 };
 pub use templated::Templated;
 pub use undo::{Undo, UndoError, UndoTextError};

@@ -127,7 +127,12 @@ pub fn revise<'r, 'a>(
         context.begin(policy, &object);
         for rule in &policy.rules {
             let about = |failure: Failure| {
-                failure.context(format_args!("{} rule {:?} cluster {:?}", policy.owner, rule.name, cluster.as_str()))
+                failure.context(format_args!(
+                    "{} rule {:?} cluster {:?}",
+                    policy.owner,
+                    rule.name,
+                    cluster.as_str()
+                ))
             };
             if !rule.target.includes(cluster, facts.cluster).map_err(about)? {
                 continue;

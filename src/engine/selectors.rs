@@ -134,8 +134,10 @@ impl TargetClusters {
                 name.as_str()
             ))
         })?;
-        let labelled =
-            self.labels.as_ref().is_none_or(|labels| labels.holds(|key| cluster.labels.get(key).map(String::as_str)));
+        let labelled = self
+            .labels
+            .as_ref()
+            .is_none_or(|labels| labels.holds(|key| cluster.labels.get(key).map(String::as_str)));
         Ok(labelled && self.fields.iter().all(|requirement| requirement.holds(cluster)))
     }
 }

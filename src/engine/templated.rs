@@ -55,9 +55,8 @@ impl Templated {
                 });
                 let members: Vec<(String, Self)> = members.collect();
                 if members.iter().all(|(_, member)| member.constant().is_some()) {
-                    let constant = |(name, member): &(String, Self)| {
-                        Some((name.clone(), member.constant()?.clone()))
-                    };
+                    let constant =
+                        |(name, member): &(String, Self)| Some((name.clone(), member.constant()?.clone()));
                     return Self::Constant(Value::Object(members.iter().filter_map(constant).collect()));
                 }
                 Self::Map(members)

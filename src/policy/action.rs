@@ -20,8 +20,12 @@ pub(super) fn action(
         ACTIONS.iter().filter_map(|&name| rule.optional(name).map(|node| (name, node))).collect();
     if given.len() != 1 {
         let names: Vec<&str> = given.iter().map(|(name, _)| *name).collect();
-        let found = if names.is_empty() { "has none".to_owned() } else { format!("has {}", names.join(" and ")) };
-        notes.note(&rule.field, format!("a rule has exactly one of {}, and this one {found}", ACTIONS.join(", ")));
+        let found =
+            if names.is_empty() { "has none".to_owned() } else { format!("has {}", names.join(" and ")) };
+        notes.note(
+            &rule.field,
+            format!("a rule has exactly one of {}, and this one {found}", ACTIONS.join(", ")),
+        );
     }
     let mut read = None;
     // All of them are read, so that one look finds all faults.
@@ -50,12 +54,12 @@ fn env(node: Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Opti
     let value = fields.optional("value").map(|node| expressions.text(&node, notes).map(EnvChange::Value));
     let value_from =
         fields.optional("valueFrom").map(|node| map(&node, expressions, notes).map(EnvChange::ValueFrom));
-    let remove = fields.optional("remove").map(|node| match node.boolean(notes)? {
-        true => Some(EnvChange::Remove),
-        false => {
-            notes.note(&node.field, "only `true` says something; leave it out");
-            None
+    let remove = fields.optional("remove").map(|node| {
+        if node.boolean(notes)? {
+            return Some(EnvChange::Remove);
         }
+        notes.note(&node.field, "only `true` says something; leave it out");
+        None
     });
     let (containers, init_containers) = containers(&mut fields, notes);
     let mut given: Vec<Option<EnvChange>> = [value, value_from, remove].into_iter().flatten().collect();
@@ -98,7 +102,8 @@ fn divide(node: Node<'_>, notes: &mut Notes) -> Option<Divide> {
         }
         Some(path)
     });
-    let weights = fields.optional("weights").map_or(Some(Weights::default()), |node| node.one_of(WEIGHTS, notes));
+    let weights =
+        fields.optional("weights").map_or(Some(Weights::Replicas), |node| node.one_of(WEIGHTS, notes));
     let minimum = fields.optional("minimum").map_or(Some(0), |node| {
         let minimum = node.integer(notes)?;
         let fits = u32::try_from(minimum).ok();
@@ -109,7 +114,7 @@ fn divide(node: Node<'_>, notes: &mut Notes) -> Option<Divide> {
     });
     let percentages = fields
         .optional("percentages")
-        .map_or(Some(Percentages::default()), |node| node.one_of(PERCENTAGES, notes));
+        .map_or(Some(Percentages::Keep), |node| node.one_of(PERCENTAGES, notes));
     fields.end(notes);
     Some(Divide { path: path?, weights: weights?, minimum: minimum?, percentages: percentages? })
 }

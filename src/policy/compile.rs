@@ -30,7 +30,10 @@ const KINDS: &[(&str, Kind)] = &[
 
 /// Compiles all documents, or says everything that is wrong with them, in their order.
 pub fn compile(documents: &[Value<'static>]) -> Result<PolicySet, Vec<Finding>> {
-    let mut all = Compiler { allocations: documents.iter().flat_map(allocation_names).collect(), ..Compiler::default() };
+    let mut all = Compiler {
+        allocations: documents.iter().flat_map(allocation_names).collect(),
+        ..Compiler::default()
+    };
     for (document, value) in documents.iter().enumerate() {
         let mut notes = Notes::new(document);
         all.document(document, value, &mut notes);
@@ -52,7 +55,8 @@ pub fn compile(documents: &[Value<'static>]) -> Result<PolicySet, Vec<Finding>> 
 
 /// The names under `spec.allocations`, of whatever sense the document makes otherwise.
 fn allocation_names(document: &Value<'static>) -> Vec<String> {
-    let list = document.at(&Pointer::of(["spec", "allocations"])).and_then(Value::as_array).unwrap_or_default();
+    let list =
+        document.at(&Pointer::of(["spec", "allocations"])).and_then(Value::as_array).unwrap_or_default();
     list.iter().filter_map(|item| item.get("name")?.as_str().map(str::to_owned)).collect()
 }
 

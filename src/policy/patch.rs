@@ -4,7 +4,7 @@ use super::decode::{Node, Notes};
 use super::template::Expressions;
 use crate::domain::owned_by_platform;
 use crate::engine::{MergeKey, PatchKind, Patching, protected_by};
-use crate::json::{Pointer, Value};
+use crate::json::{Object, Pointer, Value};
 use crate::patch::rfc6902::{self, MissingPath, Op};
 use crate::patch::strategic;
 use crate::yaml;
@@ -31,7 +31,8 @@ pub(super) fn patch(node: Node<'_>, expressions: &mut Expressions, notes: &mut N
     if given.is_none() {
         notes.note(&place, "is required");
     }
-    let missing = fields.optional("missingPath").map(|node| (node.field.clone(), node.one_of(MISSING, notes)));
+    let missing =
+        fields.optional("missingPath").map(|node| (node.field.clone(), node.one_of(MISSING, notes)));
     let keys = fields.optional("mergeKeys").map(|node| (node.field.clone(), merge_keys(&node, notes)));
     fields.end(notes);
     let (kind, given) = (kind?, given?);
@@ -51,7 +52,7 @@ pub(super) fn patch(node: Node<'_>, expressions: &mut Expressions, notes: &mut N
     let kind = match kind {
         Type::Strategic => PatchKind::Strategic(keys.map(|(_, keys)| keys).unwrap_or_default()),
         Type::Merge => PatchKind::Merge,
-        Type::Json => PatchKind::Json(missing.map_or(Some(MissingPath::default()), |(_, missing)| missing)?),
+        Type::Json => PatchKind::Json(missing.map_or(Some(MissingPath::Fail), |(_, missing)| missing)?),
     };
     Some(Patching { kind, value })
 }
@@ -128,14 +129,15 @@ pub(super) fn check_identity(value: &Value<'_>, place: &Pointer, notes: &mut Not
         let pointer = Pointer::of(at.iter().copied());
         value.at(&pointer).map(|_| (place.concat(&pointer), protected_by(&pointer).unwrap_or_default()))
     };
-    let fields: [&[&str]; 4] = [&["apiVersion"], &["kind"], &["metadata", "name"], &["metadata", "namespace"]];
+    let fields: [&[&str]; 4] =
+        [&["apiVersion"], &["kind"], &["metadata", "name"], &["metadata", "namespace"]];
     for (at, reason) in fields.into_iter().filter_map(refused) {
         notes.note(&at, reason);
     }
     for map in ["labels", "annotations"] {
         let at = Pointer::of(["metadata", map]);
         let keys = value.at(&at).and_then(Value::as_object);
-        for (key, _) in keys.into_iter().flat_map(|keys| keys.iter()).filter(|(key, _)| owned_by_platform(key)) {
+        for (key, _) in keys.into_iter().flat_map(Object::iter).filter(|(key, _)| owned_by_platform(key)) {
             notes.note(
                 &place.concat(&at).join(key),
                 format!("{key:?} belongs to the platform, and no rule may change it"),

@@ -3,7 +3,8 @@
 use super::decode::{Fields, Node, Notes};
 use crate::domain::GroupVersionKind;
 use crate::engine::{
-    ClusterField, ClusterPattern, FieldRequirement, LabelRequirement, LabelSelector, ResourceSelector, TargetClusters,
+    ClusterField, ClusterPattern, FieldRequirement, LabelRequirement, LabelSelector, ResourceSelector,
+    TargetClusters,
 };
 
 /// `apiVersion` and `kind`, both required.

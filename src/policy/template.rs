@@ -24,7 +24,8 @@ pub(super) struct Expressions {
 impl Expressions {
     /// Expressions that may use these allocations, and no variables yet.
     pub(super) fn new<'n>(allocations: impl IntoIterator<Item = &'n String>) -> Self {
-        let scope = allocations.into_iter().fold(Scope::new(), |scope, name| scope.with_allocation(name.clone()));
+        let scope =
+            allocations.into_iter().fold(Scope::new(), |scope, name| scope.with_allocation(name.clone()));
         Self { scope, asked_by: BTreeMap::new(), needs_cluster: false, asks: BTreeSet::new() }
     }
 
@@ -40,12 +41,15 @@ impl Expressions {
 
     fn variable(&mut self, node: Node<'_>, notes: &mut Notes) -> Option<(String, Expression)> {
         let mut fields = node.fields(notes)?;
-        let name = fields.required("name", notes).and_then(|node| variable_name(&node, notes).map(|name| (node, name)));
+        let name = fields
+            .required("name", notes)
+            .and_then(|node| variable_name(&node, notes).map(|name| (node, name)));
         let expression = fields.required("expression", notes);
         fields.end(notes);
         let (place, name) = name?;
         let expression = expression?;
-        let compiled = compiled(&expression, Expression::compile(expression.name(notes)?, &self.scope), notes);
+        let compiled =
+            compiled(&expression, Expression::compile(expression.name(notes)?, &self.scope), notes);
         if self.asked_by.contains_key(name) {
             notes.note(&place.field, format!("{name:?} is the name of an earlier variable of this policy"));
             return None;

@@ -69,14 +69,18 @@ fn all_that_a_document_can_say_arrives() {
     );
     assert_eq!(set.allocations["Other_2"].handover, Handover::Immediate);
     let rule = &policy.rules[0];
-    let names = ["a", "b", "c"].map(|name| rule.target.includes(&ClusterName::new(name).unwrap(), None).unwrap());
+    let names =
+        ["a", "b", "c"].map(|name| rule.target.includes(&ClusterName::new(name).unwrap(), None).unwrap());
     assert_eq!(names, [true, false, false]);
     let Action::Fort(fort) = &rule.action else { panic!("{:?}", rule.action) };
     assert_eq!(fort.field.tokens(), ["a/b"]);
     assert!(matches!(&fort.elsewhere, Elsewhere::Value(value) if value.constant() == Some(&Value::Null)));
     let generate = fort.generate.as_ref().unwrap();
     assert_eq!(generate.when, GenerateWhen::Always);
-    assert_eq!(generate.elsewhere.constant().unwrap().to_string(), r#"[{"type":"X","n":1,"a/b":null},{"type":"Y"}]"#);
+    assert_eq!(
+        generate.elsewhere.constant().unwrap().to_string(),
+        r#"[{"type":"X","n":1,"a/b":null},{"type":"Y"}]"#
+    );
 }
 
 #[test]

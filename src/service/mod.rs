@@ -75,7 +75,14 @@ impl<'a> Outcome<'a> {
 impl Service {
     /// A service with these policies and this ledger, that can read neither bindings nor Works.
     pub fn new(policies: PolicySet, ledger: Arc<dyn Ledger>) -> Self {
-        Self { policies, ledger, bindings: None, works: None, clusters: None, clock: Clock(Arc::new(system_time)) }
+        Self {
+            policies,
+            ledger,
+            bindings: None,
+            works: None,
+            clusters: None,
+            clock: Clock(Arc::new(system_time)),
+        }
     }
 
     /// The same service, that reads bindings and Works here.

@@ -48,7 +48,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// The modules in which the same input must give the same output, and what they therefore must not name.
-const PURE: &[&str] = &["json", "patch", "domain", "expression", "engine", "policy", "protocol", "work", "yaml"];
+const PURE: &[&str] =
+    &["json", "patch", "domain", "expression", "engine", "policy", "protocol", "work", "yaml"];
 const IMPURE: &[&str] = &[
     "std::fs",
     "std::env",

@@ -66,7 +66,10 @@ impl Divide {
         let value = match &request.target.original {
             Some(original) => {
                 let found = original.at(&self.path).map_err(|error| self.refused(&error.to_string()))?;
-                found.map(|raw| raw.to_value()).transpose().map_err(|error| self.refused(&error.to_string()))?
+                found
+                    .map(|raw| raw.to_value())
+                    .transpose()
+                    .map_err(|error| self.refused(&error.to_string()))?
             }
             None => object.find(&self.path)?,
         };
@@ -167,7 +170,7 @@ fn largest_remainders(rest: i64, free: &[usize], weights: &[i64], total: i128, p
         remainders.push((exact.checked_rem(total).unwrap_or(0), at));
     }
     // Stable: equal remainders stay in binding order.
-    remainders.sort_by(|a, b| b.0.cmp(&a.0));
+    remainders.sort_by_key(|(remainder, _)| std::cmp::Reverse(*remainder));
     for (_, at) in remainders.into_iter().take(usize::try_from(left).unwrap_or(0)) {
         parts[at] = parts[at].map(|part| part + 1);
     }

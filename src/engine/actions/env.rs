@@ -38,7 +38,9 @@ impl Env {
     /// Applies it to `object`.
     pub fn apply<'a, A: Ask<'a>>(&self, object: &mut Draft<'a>, ask: &mut A) -> Result<(), A::Error> {
         let (set, cleared, value) = match &self.change {
-            EnvChange::Value(value) => ("value", "valueFrom", Some(text("env.value", value, object, ask)?.into())),
+            EnvChange::Value(value) => {
+                ("value", "valueFrom", Some(text("env.value", value, object, ask)?.into()))
+            }
             EnvChange::ValueFrom(source) => match ask.value(source, object)? {
                 source @ Value::Object(_) => ("valueFrom", "value", Some(source)),
                 other => return Err(unfit("env.valueFrom", "a map", other.kind()))?,

@@ -33,7 +33,8 @@ impl Image {
             Some(templated) => text(name, templated, object, ask).map(Some),
             None => Ok(None),
         };
-        let (registry, repository) = (part("image.registry", &self.registry)?, part("image.repository", &self.repository)?);
+        let (registry, repository) =
+            (part("image.registry", &self.registry)?, part("image.repository", &self.repository)?);
         let (tag, digest) = (part("image.tag", &self.tag)?, part("image.digest", &self.digest)?);
         let which = Which { names: self.containers.clone(), init: self.init_containers };
         which.change(object, ask, |container, place| {
@@ -74,5 +75,7 @@ impl Image {
 }
 
 fn refused(place: &Pointer, image: &str, error: &dyn std::fmt::Display) -> Failure {
-    Failure::unprocessable(format!("{place}: {image:?} is no image reference: {error}; mend the object, or the rule"))
+    Failure::unprocessable(format!(
+        "{place}: {image:?} is no image reference: {error}; mend the object, or the rule"
+    ))
 }

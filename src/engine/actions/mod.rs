@@ -20,9 +20,9 @@ pub use fort::{Elsewhere, Fort, Generate, GenerateWhen};
 pub use image::Image;
 pub use patch::{MergeKey, PatchKind, Patching};
 
+use super::Draft;
 use super::revise::Request;
 use super::templated::Templated;
-use super::Draft;
 use crate::domain::Failure;
 use crate::json::{Kind, Pointer, Value};
 
@@ -89,5 +89,7 @@ fn text<'a, A: Ask<'a>>(
 
 /// The failure where an expression gives something of the wrong kind.
 fn unfit(what: &str, wanted: &str, found: Kind) -> Failure {
-    Failure::unprocessable(format!("`{what}` must give {wanted}, and gave {found}; mend the expression in the rule"))
+    Failure::unprocessable(format!(
+        "`{what}` must give {wanted}, and gave {found}; mend the expression in the rule"
+    ))
 }

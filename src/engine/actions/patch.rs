@@ -82,5 +82,8 @@ fn unfit(fault: &Fault) -> Failure {
 /// What is wrong with a patch for this object.
 fn refused(error: &PatchError) -> Failure {
     let operation = error.operation.map(|at| format!(" (operation {at})")).unwrap_or_default();
-    Failure::unprocessable(format!("{}: {}{operation}; mend the object, or the patch in the rule", error.place, error.problem))
+    Failure::unprocessable(format!(
+        "{}: {}{operation}; mend the object, or the patch in the rule",
+        error.place, error.problem
+    ))
 }

@@ -58,7 +58,9 @@ impl Reference {
             // It would be taken for a registry.
             None if first.is_some_and(is_registry) => Err(ReferenceError::Repository),
             _ if self.tag.as_deref().is_some_and(|tag| !is_tag(tag)) => Err(ReferenceError::Tag),
-            _ if self.digest.as_deref().is_some_and(|digest| !is_digest(digest)) => Err(ReferenceError::Digest),
+            _ if self.digest.as_deref().is_some_and(|digest| !is_digest(digest)) => {
+                Err(ReferenceError::Digest)
+            }
             _ => Ok(()),
         }
     }
@@ -164,7 +166,12 @@ mod tests {
             ("docker.io/library/nginx:latest", Some("docker.io"), "library/nginx", Some("latest")),
             ("localhost/a", Some("localhost"), "a", None),
             ("localhost:5000/a/b:v1", Some("localhost:5000"), "a/b", Some("v1")),
-            ("registry.example.com:443/team/app_x__y-z.w", Some("registry.example.com:443"), "team/app_x__y-z.w", None),
+            (
+                "registry.example.com:443/team/app_x__y-z.w",
+                Some("registry.example.com:443"),
+                "team/app_x__y-z.w",
+                None,
+            ),
             ("[::1]:5000/a", Some("[::1]:5000"), "a", None),
             ("MyHost/a", Some("MyHost"), "a", None),
         ] {
@@ -172,7 +179,11 @@ mod tests {
                 let whole = digest.map_or_else(|| text.to_owned(), |digest| format!("{text}@{digest}"));
                 let reference = Reference::parse(&whole).unwrap();
                 assert_eq!(reference.registry.as_deref(), registry, "{whole}");
-                assert_eq!((reference.repository.as_str(), reference.tag.as_deref()), (repository, tag), "{whole}");
+                assert_eq!(
+                    (reference.repository.as_str(), reference.tag.as_deref()),
+                    (repository, tag),
+                    "{whole}"
+                );
                 assert_eq!(reference.digest.as_deref(), digest);
                 assert_eq!(reference.to_string(), whole);
             }

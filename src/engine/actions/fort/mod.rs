@@ -5,9 +5,9 @@
 //! [`Fort::generate`] can write them. The code knows paths, fields and types of step from the policy alone.
 
 use super::Ask;
+use crate::domain::Failure;
 use crate::engine::templated::Templated;
 use crate::engine::{Draft, locate};
-use crate::domain::Failure;
 use crate::json::{Object, Pointer, Value};
 
 #[cfg(test)]
@@ -111,7 +111,11 @@ impl Fort {
 
     /// Writes the field of each step that it concerns; takes it away if there is nothing to write. Places in a failure are
     /// from the list.
-    pub(crate) fn treat<'a>(&self, steps: &mut [Value<'a>], written: Option<&Value<'a>>) -> Result<(), Failure> {
+    pub(crate) fn treat<'a>(
+        &self,
+        steps: &mut [Value<'a>],
+        written: Option<&Value<'a>>,
+    ) -> Result<(), Failure> {
         for (position, step) in steps.iter_mut().enumerate().filter(|(_, step)| self.concerns(step)) {
             match written {
                 Some(value) => locate::set(step, &self.field, value.clone()),

@@ -148,8 +148,11 @@ fn nobody_is_asked_for_the_host_unless_it_matters() {
 fn steps_are_generated_where_there_are_none_or_always() {
     let (host, others) = (r#"[{"kind":"Probe","args":{}}]"#, r#"[{"kind":"Batch"}]"#);
     let mut rule = fort(Elsewhere::SetNull);
-    rule.generate =
-        Some(Generate { when: GenerateWhen::Absent, fort: Templated::Constant(value(host)), elsewhere: Templated::Constant(value(others)) });
+    rule.generate = Some(Generate {
+        when: GenerateWhen::Absent,
+        fort: Templated::Constant(value(host)),
+        elsewhere: Templated::Constant(value(others)),
+    });
     for absent in [object("[]"), object("null"), value("{}"), value(r#"{"spec":null,"kind":"X"}"#)] {
         for (hosts, expected) in [(true, host), (false, others)] {
             let after = applied(&rule, &absent, || Ok(hosts)).unwrap();
