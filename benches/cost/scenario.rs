@@ -31,8 +31,11 @@ const PATCHED: Expect = Expect {
 };
 
 /// A Work that is changed on its way in.
-const ADMITTED: Expect =
-    Expect { echo: true, holds: &[r#""allowed":true"#, r#""patchType":"JSONPatch""#], lacks: Some("warnings") };
+const ADMITTED: Expect = Expect {
+    echo: true,
+    holds: &[r#""allowed":true"#, r#""patchType":"JSONPatch""#],
+    lacks: Some("warnings"),
+};
 
 /// All of them, in the order in which they are measured.
 pub(crate) const SCENARIOS: [Scenario; 5] = [
