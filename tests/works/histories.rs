@@ -20,7 +20,7 @@ use crate::karmada::Karmada;
 const CLUSTERS: &[&str] = &["a", "b", "c", "d"];
 
 /// How many histories are tried: `REVISER_TEST_HISTORIES`, or so many.
-const HISTORIES: u32 = 1000;
+const HISTORIES: u32 = 250;
 
 #[derive(Clone, Debug)]
 enum Event {
