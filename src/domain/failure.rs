@@ -102,6 +102,13 @@ impl Failure {
         Self { problem: format!("{place}{}", self.problem), ..self }
     }
 
+    /// The same failure of something that is at `place` in a larger whole: the place that its problem begins with, if it
+    /// begins with one, is to be read from there on.
+    #[must_use]
+    pub fn inside(self, place: &Pointer) -> Self {
+        if self.problem.starts_with('/') { self.in_place(place) } else { self }
+    }
+
     /// The same failure, said to be about `context`, unless something closer to it is known already.
     #[must_use]
     pub fn context(self, context: impl fmt::Display) -> Self {
@@ -140,6 +147,14 @@ mod tests {
         assert!(message.len() <= MAX_MESSAGE_BYTES);
         assert_eq!(failure.clone().context("Deployment/y").message(), message);
         assert!(message.starts_with("Rollout/x: problem é") && message.ends_with("é advice"), "{message}");
+    }
+
+    #[test]
+    fn only_a_place_is_read_from_another_one_on() {
+        let place = Pointer::of(["a", "0"]);
+        let inside = |problem: &str| Failure::unprocessable(problem).context("x").inside(&place).message();
+        assert_eq!(inside("/b: is missing"), "x: /a/0/b: is missing");
+        assert_eq!(inside("no binding is of it"), "x: no binding is of it");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::revise::{Revised, Situation};
 use super::{Service, in_time, too_late};
 use crate::domain::{Binding, BindingName, ClusterName, Failure, Target, Workload};
 use crate::engine::{Draft, Handing, Policy, Request};
-use crate::json::{Number, Raw, Text};
+use crate::json::{Number, Pointer, Raw, Text};
 use crate::patch::Patch;
 use crate::state::BindingLookup;
 use crate::work::{Entry, Manifest, Restored, Rewrite, Work};
@@ -171,6 +171,9 @@ impl Service {
                     return outcome;
                 }
                 Err(failure) => {
+                    let position = position.to_string();
+                    let place = Pointer::of(["spec", "workload", "manifests", &position]);
+                    let failure = failure.inside(&place);
                     let workload = manifest.workload.as_ref();
                     outcome.patch = Err(match workload {
                         Some(workload) => {
@@ -221,7 +224,12 @@ impl Service {
         };
         let request = Request { workload, object, target: &target };
         let revised = self.settle(request, &selected.policies, situation).await?;
-        outcome.warnings.extend(revised.handings.iter().map(warning));
+        for warning in revised.handings.iter().map(|handing| warning(workload, handing)) {
+            // The same object may be in the Work twice.
+            if !outcome.warnings.contains(&warning) {
+                outcome.warnings.push(warning);
+            }
+        }
         let Revised { object, applied, hosts, handings, hash } = revised;
         outcome.applied.extend(applied.iter().cloned());
         outcome.handings.extend(handings);
@@ -298,15 +306,14 @@ impl Tail<'_> {
 }
 
 /// What whoever stores the Work should know about an allocation that leaves a cluster.
-fn warning(handing: &Handing) -> String {
+fn warning(workload: &Workload, handing: &Handing) -> String {
     let Handing { allocation, from, to, waits, kept_behind } = handing;
     let kept =
         if *kept_behind { "; that cluster keeps the object (preserveResourcesOnDeletion)" } else { "" };
+    let what = format!("allocation {allocation:?} of {workload}");
     if *waits {
-        format!(
-            "allocation {allocation:?} goes from {from} to {to} when the Work in {from} has let go of it{kept}"
-        )
+        format!("{what} goes from {from} to {to} when the Work in {from} has let go of it{kept}")
     } else {
-        format!("allocation {allocation:?} has gone from {from} to {to}{kept}")
+        format!("{what} has gone from {from} to {to}{kept}")
     }
 }

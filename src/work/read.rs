@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 
 use super::record::{Record, RecordError};
+use super::restore::Unrestorable;
 use crate::domain::{
     BINDING_NAME_ANNOTATION, BINDING_NAMESPACE_ANNOTATION, BindingName, CLUSTER_BINDING_NAME_ANNOTATION,
     ClusterName, Delivery, EXECUTION_NAMESPACE_PREFIX, Failure, GroupVersionKind, Hosts, REVISED_ANNOTATION,
@@ -169,10 +170,10 @@ impl<'a> Manifest<'a> {
     }
 
     /// The id in its marker, if it has one.
-    pub(super) fn id(&self) -> Result<Option<Cow<'a, str>>, RecordError> {
+    pub(super) fn id(&self) -> Result<Option<Cow<'a, str>>, Unrestorable> {
         match self.marker {
             None => Ok(None),
-            Some(raw) => raw.as_str().ok().flatten().ok_or(RecordError::Garbled).map(Some),
+            Some(raw) => raw.as_str().ok().flatten().ok_or(Unrestorable::Marker).map(Some),
         }
     }
 }

@@ -19,6 +19,9 @@ pub enum Restored {
 /// Why the revision of a manifest can't be taken back.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unrestorable {
+    /// Its marker is no text.
+    #[error("the annotation {REVISED_ANNOTATION} of the manifest is no text")]
+    Marker,
     /// The record can't be read.
     #[error("the annotation {REVISION_ANNOTATION} of the Work {0}")]
     Record(RecordError),
@@ -48,7 +51,7 @@ impl<'a> Work<'a> {
     /// One of its manifests as Karmada wrote it. The record of `old`, the Work as it is stored, is tried where its own
     /// does not fit.
     pub fn restore(&self, manifest: &Manifest<'a>, old: Option<&Work<'_>>) -> Result<Restored, Unrestorable> {
-        let Some(id) = manifest.id().map_err(Unrestorable::Record)? else {
+        let Some(id) = manifest.id()? else {
             return Ok(Restored::Untouched);
         };
         let own = self.undone(manifest, &id);

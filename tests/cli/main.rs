@@ -1,6 +1,7 @@
 //! The commands as their users see them: exit code, stdout and stderr of the real program.
 
 #![expect(
+    clippy::panic,
     clippy::unwrap_used,
     reason = "clippy lets tests do so, but does not take the helpers of a test for one"
 )]

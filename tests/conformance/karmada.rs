@@ -153,23 +153,26 @@ fn revision(asked: &Asked, response: &Map<String, Value>) -> Result<Verdict, Bro
     let (Some(Value::String(patch)), Some("JSONPatch")) = pair else {
         return Err(Broken::new(Rule::PatchPair, format!("{pair:?}")));
     };
-    // DIFFERENCE: Go's decoder passes over line breaks in it.
-    let decoded =
-        STANDARD.decode(patch).map_err(|error| Broken::new(Rule::PatchEncoding, error.to_string()))?;
-    let text =
-        String::from_utf8(decoded).map_err(|error| Broken::new(Rule::PatchEncoding, error.to_string()))?;
+    let text = decoded(patch)?;
     if text.is_empty() {
         return Err(Broken::new(Rule::PatchPair, "an empty patch"));
     }
     operations(&text)?;
     if let Some(object) = &asked.object {
-        apply(object, &text)?;
+        same(object, &applied(object, &text)?)?;
     }
     Ok(Verdict::Revised(text))
 }
 
+/// DIFFERENCE: Go's decoder passes over line breaks in it.
+pub(crate) fn decoded(patch: &str) -> Result<String, Broken> {
+    let broken = |error: &dyn std::fmt::Display| Broken::new(Rule::PatchEncoding, error.to_string());
+    let bytes = STANDARD.decode(patch).map_err(|error| broken(&error))?;
+    String::from_utf8(bytes).map_err(|error| broken(&error))
+}
+
 /// DIFFERENCE: `test`, `move` and `copy` would do; reviser never needs them.
-fn operations(patch: &str) -> Result<(), Broken> {
+pub(crate) fn operations(patch: &str) -> Result<(), Broken> {
     let broken = |found: String| Broken::new(Rule::PatchOperations, found);
     let operations: Vec<Map<String, Value>> =
         serde_json::from_str(patch).map_err(|error| broken(format!("{error}: {patch}")))?;
@@ -187,14 +190,18 @@ fn operations(patch: &str) -> Result<(), Broken> {
     Ok(())
 }
 
-/// A path that is not there, or an index that is too large, is an error here as in the library that Karmada uses.
-///
-/// DIFFERENCE: Karmada does not look whether the object is still the same one; its status controllers fail over it later.
-fn apply(object: &Value, patch: &str) -> Result<(), Broken> {
+/// What becomes of the object. A path that is not there, or an index that is too large, is an error here as in the library
+/// that Karmada and API servers use.
+pub(crate) fn applied(object: &Value, patch: &str) -> Result<Value, Broken> {
     let broken = |error: &dyn std::fmt::Display| Broken::new(Rule::PatchApplies, format!("{error}: {patch}"));
     let operations: json_patch::Patch = serde_json::from_str(patch).map_err(|error| broken(&error))?;
     let mut patched = object.clone();
     json_patch::patch(&mut patched, &operations).map_err(|error| broken(&error))?;
+    Ok(patched)
+}
+
+/// DIFFERENCE: Karmada does not look whether the object is still the same one; its status controllers fail over it later.
+pub(crate) fn same(object: &Value, patched: &Value) -> Result<(), Broken> {
     for place in ["/apiVersion", "/kind", "/metadata/name", "/metadata/namespace", "/metadata/uid"] {
         if object.pointer(place) != patched.pointer(place) {
             return Err(Broken::new(Rule::Identity, format!("{place} has changed")));

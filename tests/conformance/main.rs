@@ -8,7 +8,10 @@
     reason = "clippy lets tests do so, but does not take the helpers of a test for one"
 )]
 
+mod admission;
+mod admission_rules;
 mod bad_requests;
+mod bad_works;
 mod captures;
 mod http2;
 mod karmada;
@@ -16,7 +19,9 @@ mod reply;
 mod rules;
 #[path = "../support/spawned/mod.rs"]
 mod spawned;
+mod work_captures;
 
+use std::ffi::OsString;
 use std::sync::Arc;
 
 use rustls::ClientConfig;
@@ -35,8 +40,14 @@ struct Site {
 
 impl Site {
     fn start() -> Self {
+        Self::with([] as [&str; 0])
+    }
+
+    /// A site whose server gets these arguments, too.
+    fn with(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         let certificates = Certificates::issue();
-        let server = Spawned::start(["--cert-dir".as_ref(), certificates.directory()]);
+        let own = ["--cert-dir".into(), certificates.directory().into()];
+        let server = Spawned::start(own.into_iter().chain(arguments.into_iter().map(Into::into)));
         let client = certificates.client(&[]);
         Self { server, certificates, client }
     }
@@ -50,5 +61,11 @@ impl Site {
     fn interpret(&self, body: &[u8]) -> Result<Verdict, Broken> {
         let reply = self.send(&post("/interpret?timeout=10s", body))?;
         verify(&Asked::of(body), &reply)
+    }
+
+    /// What an API server makes of the reply to this body.
+    fn admit(&self, body: &[u8]) -> Result<admission::Verdict, Broken> {
+        let reply = self.send(&post("/mutate/works?timeout=10s", body))?;
+        admission::verify(&admission::Asked::of(body), &reply)
     }
 }

@@ -35,6 +35,12 @@ pub(crate) enum Rule {
     PatchApplies,
     /// The patched object is still the same one.
     Identity,
+    /// Of a Work only what is revised changes, and nothing that belongs to Karmada.
+    Untouched,
+    /// A warning is one short line.
+    Warnings,
+    /// What is no answer is an HTTP 5xx with a `metav1.Status` that says why.
+    Fault,
 }
 
 /// A rule that a reply breaks, and what was found instead.
@@ -115,5 +121,18 @@ impl Reply {
             return Err(Broken::new(Rule::OneDocument, document.to_string()));
         }
         Ok(document)
+    }
+
+    /// The message of a reply that is no answer to a uid: a `metav1.Status` that repeats the HTTP status.
+    pub(crate) fn refusal(&self) -> Result<String, Broken> {
+        let document = self.json()?;
+        let right = document["kind"] == "Status"
+            && document["apiVersion"] == "v1"
+            && document["status"] == "Failure"
+            && document["code"] == self.status
+            && document["reason"].as_str().is_some_and(|reason| !reason.is_empty());
+        let message = document["message"].as_str().filter(|message| right && !message.is_empty());
+        let broken = || Broken::new(Rule::Fault, format!("{} {document}", self.status));
+        message.map(str::to_owned).ok_or_else(broken)
     }
 }

@@ -22,6 +22,7 @@ mod library;
 mod line;
 mod preview;
 #[path = "../conformance/reply.rs"]
+#[expect(dead_code, reason = "it also has the rules for admission, which has no cases here")]
 mod reply;
 #[path = "../support/spawned/mod.rs"]
 mod spawned;

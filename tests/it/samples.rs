@@ -1,4 +1,4 @@
-//! The lines for `curl` in the documents, run as they stand there, against a server with nothing configured.
+//! The lines for `curl` in the documents, run as they stand there, against a server started as the document says.
 
 use std::path::Path;
 use std::process::Command;
@@ -67,9 +67,9 @@ fn console(block: &[&str]) -> Vec<Step> {
     steps
 }
 
-/// Runs what the document says, in its order, and checks that it says the truth.
-fn run(document: &str, steps: &[Step]) {
-    let mut server = Spawned::start([] as [&str; 0]);
+/// Runs what the document says, in its order, and checks that it says the truth. `arguments` are those of the server.
+fn run(document: &str, arguments: &[&str], steps: &[Step]) {
+    let mut server = Spawned::start(arguments);
     for Step { command, output, .. } in steps {
         let command = command.replace(PORT, &format!(":{}/", server.secure.port()));
         let done = Command::new("sh").args(["-c", &command]).current_dir(repository()).output().unwrap();
@@ -93,35 +93,65 @@ fn curl_is_there() -> bool {
     there
 }
 
+/// The samples in a folder: their document, and the arguments that it starts the server with.
+const SAMPLES: [(&str, &[&str]); 2] =
+    [("samples", &[]), ("samples/works", &["--state", "samples/works/state"])];
+
+fn samples(folder: &str) -> (String, Vec<Step>) {
+    let document = format!("{folder}/README.md");
+    let text = std::fs::read_to_string(repository().join(&document)).unwrap();
+    (text.clone(), steps(&text))
+}
+
 #[test]
 fn the_lines_of_the_samples_give_what_is_shown_below_them() {
-    let document = std::fs::read_to_string(repository().join("samples/README.md")).unwrap();
-    let steps = steps(&document);
-    let mut files: Vec<String> = std::fs::read_dir(repository().join("samples"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
-        .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
-        .collect();
-    files.sort();
-    assert!(!files.is_empty());
-    assert_eq!(steps.len(), files.len(), "a line for each sample");
-    for (step, file) in steps.iter().zip(&files) {
-        assert!(step.command.contains(&format!("@samples/{file} ")), "{file}: {}", step.command);
-    }
-    if curl_is_there() {
-        run("samples/README.md", &steps);
+    let curl = curl_is_there();
+    for (folder, arguments) in SAMPLES {
+        let (text, steps) = samples(folder);
+        let start = format!("```sh\n{}\n```\n", [&["reviser", "serve"], arguments].concat().join(" "));
+        assert!(text.contains(&start), "{folder}: {start}");
+        let mut files: Vec<String> = std::fs::read_dir(repository().join(folder))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+            .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
+            .collect();
+        files.sort();
+        assert!(!files.is_empty());
+        assert_eq!(steps.len(), files.len(), "{folder}: a line for each sample");
+        for (step, file) in steps.iter().zip(&files) {
+            assert!(step.command.contains(&format!("@{folder}/{file} ")), "{file}: {}", step.command);
+        }
+        if curl {
+            run(folder, arguments, &steps);
+        }
     }
 }
 
 #[test]
 fn the_patches_of_the_samples_are_shown_decoded() {
-    let document = std::fs::read_to_string(repository().join("samples/README.md")).unwrap();
-    for step in steps(&document) {
-        let reply: serde_json::Value = serde_json::from_str(&step.output).unwrap();
-        let patch = reply["response"]["patch"].as_str();
-        let patch = patch.map(|patch| String::from_utf8(STANDARD.decode(patch).unwrap()).unwrap());
-        assert_eq!(step.json, patch, "{}", step.command);
+    for (folder, _) in SAMPLES {
+        for step in samples(folder).1 {
+            let reply: serde_json::Value = serde_json::from_str(&step.output).unwrap();
+            let patch = reply["response"]["patch"].as_str();
+            let patch = patch.map(|patch| String::from_utf8(STANDARD.decode(patch).unwrap()).unwrap());
+            assert_eq!(step.json, patch, "{}", step.command);
+        }
+    }
+}
+
+#[test]
+fn the_works_of_the_samples_are_what_the_sample_before_them_made() {
+    let request = |name: &str| -> serde_json::Value {
+        let text = std::fs::read_to_string(repository().join("samples/works").join(name)).unwrap();
+        serde_json::from_str::<serde_json::Value>(&text).unwrap()["request"].clone()
+    };
+    let patch = samples("samples/works").1[1].json.clone().unwrap();
+    let mut stored = request("02-create-elsewhere.json")["object"].clone();
+    let patch: json_patch::Patch = serde_json::from_str(&patch).unwrap();
+    json_patch::patch(&mut stored, &patch).unwrap();
+    for name in ["03-label-revised.json", "04-edit-revised.json"] {
+        assert_eq!(request(name)["oldObject"], stored, "{name}");
     }
 }
 
@@ -133,7 +163,7 @@ fn the_lines_of_the_readme_give_what_is_shown_below_them() {
     steps.retain(|step| step.command.contains(PORT));
     assert!(steps.len() >= 2, "the README shows both kinds of cluster");
     if curl_is_there() {
-        run("README.md", &steps);
+        run("README.md", &[], &steps);
     }
 }
 

@@ -4,6 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::draft::UNKNOWN;
 use super::node::{Node, Notes};
 use crate::domain::{Binding, ClusterName, GroupVersionKind, Schedule, TargetCluster, Workload};
 
@@ -31,17 +32,22 @@ fn workload(spec: &Node<'_>, namespace: &str, notes: &mut Notes) -> Option<Workl
     let resource = spec.required_map("resource", notes)?;
     let api_version = resource.required_name("apiVersion", notes);
     let kind = resource.required_name("kind", notes);
-    // A binding in a namespace is of an object in one. It is the last field that we read of a file as kubectl prints it,
-    // so that it also tells a file that is half written.
-    let namespace = if namespace.is_empty() {
+    // A binding in a namespace is of an object in the same one. It is the last field that we read of a file as kubectl prints
+    // it, so that it also tells a file that is half written, be it in the middle of this name.
+    let own = if namespace.is_empty() {
         resource.string("namespace", notes)
     } else {
-        resource.required_name("namespace", notes)
+        let own = resource.required_name("namespace", notes);
+        if let Some(own) = own.filter(|own| *own != namespace && namespace != UNKNOWN) {
+            let problem = format!("must be {namespace:?}, the namespace of the binding, is {own:?}");
+            notes.note(&resource.field.join("namespace"), problem);
+        }
+        own
     };
     let name = resource.required_name("name", notes);
     Some(Workload {
         gvk: GroupVersionKind::of(api_version?, kind?),
-        namespace: namespace?.to_owned(),
+        namespace: own?.to_owned(),
         name: name?.to_owned(),
     })
 }

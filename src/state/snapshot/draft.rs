@@ -33,6 +33,9 @@ const KINDS: [(Kind, &str, &str, &str, bool); 6] = [
     (Kind::ClusterTarget, "ClusterTarget", "multicluster.admiralty.io", "v1alpha1", false),
 ];
 
+/// Stands for a name that is not there; it can be none.
+pub(super) const UNKNOWN: &str = "?";
+
 /// A [`Snapshot`] in the making. Give it the documents, file by file, then [`finish`](Self::finish) it.
 #[derive(Debug, Default)]
 pub struct Draft {
@@ -136,7 +139,7 @@ impl Draft {
             return;
         }
         // Without a name it is read on for its other faults, and kept nowhere in the end.
-        let unknown = (if namespaced { "?" } else { "" }, "?");
+        let unknown = (if namespaced { UNKNOWN } else { "" }, UNKNOWN);
         let (namespace, name) = self.identify(document, kind, namespaced, object, notes).unwrap_or(unknown);
         self.keep(kind, namespace, name, object, notes);
     }

@@ -48,11 +48,11 @@ fn found<'s>(snapshot: &'s Snapshot, workload: &Workload) -> &'s Binding {
     }
 }
 
-/// A binding of Rollout `shop/checkout` with these members of `spec` beside `resource`.
+/// A binding of Rollout `checkout` in its namespace with these members of `spec` beside `resource`.
 fn binding(namespace: &str, name: &str, spec: &str) -> String {
     format!(
         "apiVersion: work.karmada.io/v1alpha2\nkind: ResourceBinding\nmetadata: {{namespace: {namespace}, name: {name}}}\nspec:\n  \
-         resource: {{apiVersion: deploy.example.com/v1alpha1, kind: Rollout, namespace: shop, name: checkout}}\n{spec}"
+         resource: {{apiVersion: deploy.example.com/v1alpha1, kind: Rollout, namespace: {namespace}, name: checkout}}\n{spec}"
     )
 }
 
@@ -293,6 +293,14 @@ apiVersion: work.karmada.io/v1alpha1\nkind: Work\nmetadata: {namespace: karmada-
             "c.yaml: there is no document in it; to say that there is nothing, write a List without items".to_owned(),
         ]
     );
+}
+
+#[test]
+fn a_binding_is_in_the_namespace_of_its_object() {
+    let text =
+        binding("shop", "b", "").replace("namespace: shop, name: checkout", "namespace: sh, name: checkout");
+    let fault = r#"a: document 1, line 5: spec.resource.namespace: must be "shop", the namespace of the binding, is "sh""#;
+    assert_eq!(read(&[("a", &text)]).unwrap_err(), [fault]);
 }
 
 #[test]
