@@ -49,14 +49,14 @@ impl Service {
     pub(super) async fn deliveries(
         &self,
         workload: &Workload,
-        own: Option<&Delivery>,
+        own: Option<Delivery>,
     ) -> Result<Vec<Delivery>, Failure> {
         let Some(works) = &self.works else { return Ok(Vec::new()) };
         let listed = works.delivering(workload).await;
         let mut deliveries = listed.map_err(|error| Failure::unavailable(error.to_string()))?;
         if let Some(own) = own {
             deliveries.retain(|delivery| delivery.cluster != own.cluster);
-            deliveries.push(own.clone());
+            deliveries.push(own);
         }
         Ok(deliveries)
     }
