@@ -1,4 +1,4 @@
-//! Bindings and Works, as they are now.
+//! Bindings, Works and clusters, as they are now.
 
 use super::Service;
 use crate::domain::{Binding, BindingName, Cluster, Delivery, Failure, Target, Workload};
@@ -33,12 +33,13 @@ impl Service {
     /// What is known about the cluster, if a rule may want to know it.
     pub(super) async fn cluster(
         &self,
+        workload: &Workload,
         target: &Target<'_>,
         policies: &[&Policy],
     ) -> Result<Option<Cluster>, Failure> {
         match &self.clusters {
             Some(clusters) if policies.iter().any(|policy| policy.needs_cluster) => {
-                let found = clusters.find(&target.cluster).await;
+                let found = clusters.known(&target.cluster, &workload.namespace).await;
                 found.map_err(|error| Failure::unavailable(error.to_string()))
             }
             _ => Ok(None),

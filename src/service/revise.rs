@@ -69,7 +69,7 @@ impl Service {
         situation: Situation<'_>,
     ) -> Result<Revised<'a>, Failure> {
         let mut entries = self.entries(request.workload, policies).await?;
-        let cluster = self.cluster(request.target, policies).await?;
+        let cluster = self.cluster(request.workload, request.target, policies).await?;
         let pod_template = self.policies.pod_template(&request.workload.gvk);
         let mut deliveries: Option<Vec<Delivery>> = None;
         for _ in 0..MAX_ATTEMPTS {
