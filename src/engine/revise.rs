@@ -194,6 +194,7 @@ impl Allocator<'_, '_, '_> {
         let defined = self.facts.allocations.get(allocation);
         let known = Known {
             allocation,
+            target: &target.cluster,
             schedule,
             pinned: pinned.as_ref(),
             entry: self.facts.entries.get(allocation).and_then(Option::as_ref),
