@@ -21,7 +21,7 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Serve Karmada's interpreter webhook over HTTPS
+    /// Serve the webhooks over HTTPS: Karmada's interpreter, and the admission of its Works
     Serve(ServeArgs),
     /// Show what each cluster would get; no server, no cluster
     Preview(PreviewArgs),

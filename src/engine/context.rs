@@ -215,6 +215,7 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
         let defined = self.facts.allocations.get(allocation);
         let known = Known {
             allocation,
+            target: &target.cluster,
             schedule,
             pinned: pinned.as_ref(),
             entry: self.facts.entries.get(allocation).and_then(Option::as_ref),

@@ -177,9 +177,13 @@ impl Service {
 async fn in_time<T>(answering: impl Future<Output = T>, deadline: Option<Instant>) -> Option<T> {
     match deadline {
         None => Some(answering.await),
-        // Looked at before too: `timeout_at` polls first, and most answers are there at once.
+        // Looked at before too: `timeout_at` polls first, and most answers are there at once. And after: to compute one takes
+        // its time as well, and nobody waits for it any more.
         Some(deadline) if Instant::now() >= deadline => None,
-        Some(deadline) => tokio::time::timeout_at(deadline.into(), answering).await.ok(),
+        Some(deadline) => {
+            let answer = tokio::time::timeout_at(deadline.into(), answering).await.ok();
+            answer.filter(|_| Instant::now() < deadline)
+        }
     }
 }
 

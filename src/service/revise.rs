@@ -9,7 +9,7 @@ use crate::state::{LedgerError, Swap};
 use super::Service;
 
 /// How often a revision is made anew because somebody else wrote the ledger meanwhile.
-const MAX_ATTEMPTS: usize = 16;
+pub(super) const MAX_ATTEMPTS: usize = 16;
 
 /// A revision of an object for one cluster.
 #[derive(Clone, Debug)]
@@ -50,61 +50,67 @@ pub(super) struct Situation<'s> {
     pub(super) preserves: bool,
     /// What the Work that is to be replaced says; newer than what a list of Works says about that cluster.
     pub(super) own: &'s (dyn Fn() -> Option<Delivery> + Sync),
-    /// Nothing is to be written.
-    pub(super) dry_run: bool,
 }
 
 impl Default for Situation<'_> {
     fn default() -> Self {
-        Self { preserves: false, own: &|| None, dry_run: false }
+        Self { preserves: false, own: &|| None }
     }
 }
 
 impl Service {
-    /// Revises, and makes the revision true in the ledger before it returns; unless it is a dry run.
+    /// Revises, and makes the revision true in the ledger before it returns.
     pub(super) async fn settle<'a>(
         &self,
         request: Request<'_, 'a>,
         policies: &[&Policy],
         situation: Situation<'_>,
     ) -> Result<Revised<'a>, Failure> {
-        let mut entries = self.entries(request.workload, policies).await?;
+        for _ in 0..MAX_ATTEMPTS {
+            let Planned { revised, claims } = self.plan(request, policies, situation).await?;
+            if self.commit(request.workload, &claims).await? {
+                return Ok(revised);
+            }
+        }
+        Err(contended())
+    }
+
+    /// Revises. The revision is true only once its claims have been [committed](Self::commit).
+    pub(super) async fn plan<'a>(
+        &self,
+        request: Request<'_, 'a>,
+        policies: &[&Policy],
+        situation: Situation<'_>,
+    ) -> Result<Planned<'a>, Failure> {
+        let entries = self.entries(request.workload, policies).await?;
         let cluster = self.cluster(request.workload, request.target, policies).await?;
         let pod_template = self.policies.pod_template(&request.workload.gvk);
         let mut deliveries: Option<Vec<Delivery>> = None;
-        for _ in 0..MAX_ATTEMPTS {
-            let revision = loop {
-                let facts = Facts {
-                    entries: &entries,
-                    allocations: &self.policies.allocations,
-                    deliveries: match (&self.works, &deliveries) {
-                        (None, _) => Deliveries::Unreadable,
-                        (Some(_), None) => Deliveries::Unread,
-                        (Some(_), Some(read)) => Deliveries::Read(read),
-                    },
-                    cluster: cluster.as_ref(),
-                    pod_template: &pod_template,
-                    preserves: situation.preserves,
-                    now: (self.clock.0)(),
-                };
-                match engine::revise(request, policies, facts) {
-                    Ok(revision) => break revision,
-                    Err(Stop::Refused(failure)) => return Err(failure),
-                    Err(Stop::Unread) => {
-                        deliveries = Some(self.deliveries(request.workload, (situation.own)()).await?);
-                    }
-                }
+        loop {
+            let facts = Facts {
+                entries: &entries,
+                allocations: &self.policies.allocations,
+                deliveries: match (&self.works, &deliveries) {
+                    (None, _) => Deliveries::Unreadable,
+                    (Some(_), None) => Deliveries::Unread,
+                    (Some(_), Some(read)) => Deliveries::Read(read),
+                },
+                cluster: cluster.as_ref(),
+                pod_template: &pod_template,
+                preserves: situation.preserves,
+                now: (self.clock.0)(),
             };
-            if situation.dry_run || self.commit(request.workload, &revision.claims, &mut entries).await? {
-                return Ok(Revised::of(revision, policies));
+            match engine::revise(request, policies, facts) {
+                Ok(mut revision) => {
+                    let claims = std::mem::take(&mut revision.claims);
+                    return Ok(Planned { revised: Revised::of(revision, policies), claims });
+                }
+                Err(Stop::Refused(failure)) => return Err(failure),
+                Err(Stop::Unread) => {
+                    deliveries = Some(self.deliveries(request.workload, (situation.own)()).await?);
+                }
             }
-            // Whoever was faster may have acted on Works that are newer than ours.
-            deliveries = None;
         }
-        Err(Failure::new(
-            Code::Conflict,
-            format!("the ledger was written by somebody else {MAX_ATTEMPTS} times in a row; try again"),
-        ))
     }
 
     /// What the ledger holds for the allocations that the rules may ask for.
@@ -120,29 +126,35 @@ impl Service {
         Ok(entries)
     }
 
-    /// Makes the claims. If somebody else was faster, notes in `entries` what is there now and gives false.
-    async fn commit(
-        &self,
-        workload: &Workload,
-        claims: &[Claim],
-        entries: &mut Entries,
-    ) -> Result<bool, Failure> {
+    /// Makes the claims. False if somebody else was faster: then the revision has to be made anew, also because whoever it was
+    /// may have acted on Works that are newer.
+    pub(super) async fn commit(&self, workload: &Workload, claims: &[Claim]) -> Result<bool, Failure> {
         for claim in claims {
             let key = AllocationKey::new(&claim.allocation, workload);
             let swap = self.ledger.compare_and_swap(&key, claim.expected.as_ref(), &claim.cluster).await;
             match swap.map_err(|error| unusable(&error))? {
                 Swap::Done => {
                     tracing::info!(%key, cluster = %claim.cluster, was = claim.expected.as_ref().map(tracing::field::display), why = ?claim.why, "allocated");
-                    entries.insert(claim.allocation.clone(), Some(claim.cluster.clone()));
                 }
-                Swap::Lost(current) => {
-                    entries.insert(claim.allocation.clone(), current);
-                    return Ok(false);
-                }
+                Swap::Lost(_) => return Ok(false),
             }
         }
         Ok(true)
     }
+}
+
+/// A revision, and what has to be in the ledger for it to be true.
+pub(super) struct Planned<'a> {
+    pub(super) revised: Revised<'a>,
+    pub(super) claims: Vec<Claim>,
+}
+
+/// Somebody else wrote the ledger each time.
+pub(super) fn contended() -> Failure {
+    Failure::new(
+        Code::Conflict,
+        format!("the ledger was written by somebody else {MAX_ATTEMPTS} times in a row; try again"),
+    )
 }
 
 impl<'a> Revised<'a> {

@@ -3,6 +3,7 @@
 //! * `api`: an API server that holds Works and bindings and asks the door about every write, as Karmada's does.
 //! * `karmada`: what Karmada's binding and execution controllers do with them.
 //! * `checker`: what must hold after every write.
+//! * `refusals`: what is denied claims nothing.
 //! * `histories`: random histories of users, clusters, faults and restarts.
 //! * `replay`: what a real Karmada sent, body by body against a server process.
 
@@ -18,6 +19,7 @@ mod api;
 mod checker;
 mod histories;
 mod karmada;
+mod refusals;
 mod replay;
 #[path = "../support/spawned/mod.rs"]
 mod spawned;

@@ -216,6 +216,11 @@ impl ClusterLister for StateFiles {
 fn say(message: &str, counts: &Counts) {
     let Counts { bindings, works, clusters, targets, others } = counts;
     tracing::info!(bindings, works, clusters, targets, "{message}");
+    if *bindings > 0 && *works == 0 {
+        tracing::warn!(
+            "there are no Works in the state files: nothing shows where an allocation still is, so that it moves at once"
+        );
+    }
     if !others.is_empty() {
         let kinds: Vec<String> = others.iter().map(|(kind, count)| format!("{kind} ({count})")).collect();
         tracing::warn!(kinds = kinds.join(", "), "objects in the state files that nothing is read of");
