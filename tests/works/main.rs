@@ -4,14 +4,17 @@
 //! * `karmada`: what Karmada's binding and execution controllers do with them.
 //! * `checker`: what must hold after every write.
 //! * `histories`: random histories of users, clusters, faults and restarts.
+//! * `actions`: all actions of rules, through compiled policies.
 
 #![expect(
     clippy::expect_used,
+    clippy::panic,
     clippy::unwrap_used,
     clippy::unwrap_in_result,
     reason = "clippy lets tests do so, but does not take the helpers of a test for one"
 )]
 
+mod actions;
 mod api;
 mod checker;
 mod histories;
