@@ -89,7 +89,11 @@ fn protected_places_are_refused_before_the_reply_whatever_writes_them() {
             continue;
         }
         let refusal = Case::rule(rule).revised_whole(&object).unwrap_err();
-        assert!(refusal.starts_with("422 ") && refusal.contains(place), "{rule}: {refusal}");
+        assert!(
+            refusal.starts_with("422 ClusterRevisionPolicy/p rule \"r\" cluster \"x\": ")
+                && refusal.contains(place),
+            "{rule}: {refusal}"
+        );
         // `onError: Skip` never covers them.
         let skipping = Case::rule(&format!("onError: Skip, {rule}")).revised_whole(&object).unwrap_err();
         assert!(skipping.contains(place), "{rule}: {skipping}");

@@ -154,7 +154,9 @@ fn skip_covers_condition_expressions_and_patch_and_nothing_that_others_could_tel
     let limits = skipping("patch: {type: Merge, value: {metadata: {annotations: '${object.spec.a}'}}}");
     let refusal = limits.revised("{a: {work.karmada.io/x: '1'}}").unwrap_err();
     assert!(
-        refusal.starts_with("422 /metadata/annotations/work.karmada.io~1x: belongs to the platform"),
+        refusal.contains(
+            "rule \"r\" cluster \"x\": /metadata/annotations/work.karmada.io~1x: belongs to the platform"
+        ),
         "{refusal}"
     );
     let found = faults(
