@@ -5,6 +5,7 @@
 //! * `checker`: what must hold after every write.
 //! * `histories`: random histories of users, clusters, faults and restarts.
 //! * `actions`: all actions of rules, through compiled policies.
+//! * `replay`: what a real Karmada sent, body by body against a server process.
 
 #![expect(
     clippy::expect_used,
@@ -19,3 +20,6 @@ mod api;
 mod checker;
 mod histories;
 mod karmada;
+mod replay;
+#[path = "../support/spawned/mod.rs"]
+mod spawned;

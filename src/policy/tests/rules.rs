@@ -47,6 +47,15 @@ fn a_condition_is_a_boolean_and_an_error_in_it_is_one_of_the_rule() {
     }
 }
 
+/// More than any Karmada schedules, and no panic.
+#[test]
+fn the_sum_of_the_replicas_is_one_of_64_bits() {
+    let huge = Case::rule(&set("sum", "'${binding.replicas}'")).schedule(&[("x", i64::MAX), ("z", i64::MAX)]);
+    assert_eq!(huge.spec("{}"), r#"{"sum":9223372036854775807}"#);
+    let divided = Case::rule("divide: {path: /spec/parts}").schedule(&[("x", i64::MAX), ("z", i64::MAX)]);
+    assert_eq!(divided.spec("{parts: 3}"), r#"{"parts":2}"#);
+}
+
 #[test]
 fn variables_see_the_ones_before_them_and_the_object_as_the_policy_found_it() {
     let case = Case::policy(

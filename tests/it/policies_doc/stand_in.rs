@@ -18,7 +18,11 @@ use reviser::{app, documents};
 struct Clusters(BTreeMap<String, Cluster>);
 
 impl ClusterLister for Clusters {
-    fn find<'a>(&'a self, name: &'a ClusterName) -> BoxFuture<'a, Result<Option<Cluster>, LookupError>> {
+    fn known<'a>(
+        &'a self,
+        name: &'a ClusterName,
+        _: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Cluster>, LookupError>> {
         ready(Ok(self.0.get(name.as_str()).cloned())).boxed()
     }
 }

@@ -65,7 +65,11 @@ impl Door {
 struct Known;
 
 impl ClusterLister for Known {
-    fn find<'a>(&'a self, name: &'a ClusterName) -> BoxFuture<'a, Result<Option<Cluster>, LookupError>> {
+    fn known<'a>(
+        &'a self,
+        name: &'a ClusterName,
+        _: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Cluster>, LookupError>> {
         let cluster = Cluster {
             name: name.clone(),
             labels: [("tier".to_owned(), "gold".to_owned())].into(),
