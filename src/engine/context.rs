@@ -113,7 +113,8 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
             Variable::BindingReplicas | Variable::BindingClusters => match &target.schedule {
                 None => unknown("the schedule of the workload is not known"),
                 Some(schedule) if *variable == Variable::BindingReplicas => {
-                    known(schedule.clusters().iter().map(|entry| entry.replicas).sum::<i64>().into())
+                    let replicas = schedule.clusters().iter().map(|entry| entry.replicas);
+                    known(replicas.fold(0, i64::saturating_add).into())
                 }
                 Some(schedule) => known(Value::array(
                     schedule

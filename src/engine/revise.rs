@@ -119,6 +119,21 @@ pub fn revise<'r, 'a>(
     policies: &[&'r Policy],
     facts: Facts<'_>,
 ) -> Result<Revision<'r, 'a>, Stop> {
+    let revision = run(request, policies, facts, false)?;
+    match limits::crosses(&revision.object) {
+        Ok(()) => Ok(revision),
+        // Once more, to tell which rule did it: to look after each of them costs too much where none does.
+        Err(failure) => Err(run(request, policies, facts, true).err().unwrap_or(Stop::Refused(failure))),
+    }
+}
+
+/// Applies all rules. `is_watched` has the limits looked at after each of them, and else nobody looks.
+fn run<'r, 'a>(
+    request: Request<'r, 'a>,
+    policies: &[&'r Policy],
+    facts: Facts<'_>,
+    is_watched: bool,
+) -> Result<Revision<'r, 'a>, Stop> {
     let mut object = Draft::new(request.object)?;
     let mut context = Context::new(request, facts);
     let (mut applied, mut skipped) = (Vec::new(), Vec::new());
@@ -143,9 +158,11 @@ pub fn revise<'r, 'a>(
                 None if object.changes() != before => applied.push((*policy, rule)),
                 None => {}
             }
+            if is_watched {
+                limits::crosses(&object).map_err(about)?;
+            }
         }
     }
-    limits::crosses(&object)?;
     let mut revision =
         Revision { object, applied, skipped, hosts: Vec::new(), handings: Vec::new(), claims: Vec::new() };
     for (allocation, settled) in context.settled {

@@ -11,6 +11,7 @@ mod health;
 mod http;
 mod limits;
 mod manifests;
+mod policies_doc;
 mod reload;
 mod repository;
 mod samples;

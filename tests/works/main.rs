@@ -5,6 +5,7 @@
 //! * `checker`: what must hold after every write.
 //! * `refusals`: what is denied claims nothing.
 //! * `histories`: random histories of users, clusters, faults and restarts.
+//! * `actions`: all actions of rules, through compiled policies.
 //! * `replay`: what a real Karmada sent, body by body against a server process.
 
 #![expect(
@@ -15,6 +16,7 @@
     reason = "clippy lets tests do so, but does not take the helpers of a test for one"
 )]
 
+mod actions;
 mod api;
 mod checker;
 mod histories;

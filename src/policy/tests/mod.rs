@@ -1,5 +1,13 @@
 //! What is accepted, in which order it applies, and that every fault is found at once with its field.
 
+mod case;
+mod divide;
+mod env;
+mod image;
+mod limits;
+mod patch;
+mod rules;
+
 use super::compile;
 use crate::documents::field_path;
 use crate::domain::{ClusterName, GroupVersionKind, Workload};
