@@ -11,7 +11,7 @@ use prometheus_client::registry::Registry;
 use super::policies::Loaded;
 use super::state;
 use crate::certs::{self, CertsError, Pair, Pem, SubjectNames};
-use crate::doors::{Interpreter, RevisionMetrics, Works};
+use crate::doors::{Interpreter, PodChaperons, Pods, RevisionMetrics, Works};
 use crate::server::{self, CertificateSource, Doors, Lifecycle, Metrics, Options, Parts, Server, TlsOptions};
 use crate::service::Service;
 use crate::state::Ledger;
@@ -84,7 +84,9 @@ pub enum ServeError {
 pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
     let mut service = Service::new(policies(config.loaded), open(config.ledger)?);
     if let Some(files) = &config.state {
-        service = service.with_state(Arc::new(files.clone()), Arc::new(files.clone()));
+        service = service
+            .with_state(Arc::new(files.clone()), Arc::new(files.clone()))
+            .with_targets(Arc::new(files.clone()));
     }
     let service = Arc::new(service);
     let certificate = if let Some(directory) = config.certificate_directory {
@@ -117,7 +119,9 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
                 Interpreter::NAME,
                 Interpreter::new(Arc::clone(&service), revisions.clone()),
             )
-            .with(Works::PATH, Works::NAME, Works::new(service, revisions)),
+            .with(Works::PATH, Works::NAME, Works::new(Arc::clone(&service), revisions.clone()))
+            .with(PodChaperons::PATH, PodChaperons::NAME, PodChaperons::new(service, revisions.clone()))
+            .with(Pods::PATH, Pods::NAME, Pods::new(revisions)),
         checks: Vec::new(),
         metrics,
         registry: Arc::new(registry),
@@ -144,7 +148,8 @@ fn policies(loaded: Loaded) -> crate::engine::PolicySet {
             "no --policy: serving the built-in example, ClusterRevisionPolicy/rollout-fort for Rollout.deploy.example.com"
         );
     } else {
-        tracing::info!(documents, policies = policies.policies.len(), "policies loaded");
+        let transformations = policies.transformations.len();
+        tracing::info!(documents, policies = policies.policies.len(), transformations, "policies loaded");
     }
     policies
 }

@@ -3,7 +3,7 @@
 use super::decode::{Node, Notes};
 use super::template::Expressions;
 use crate::domain::owned_by_platform;
-use crate::engine::{MergeKey, PatchKind, Patching, protected_by};
+use crate::engine::{IDENTITY, MergeKey, PatchKind, Patching, Templated, protected_by};
 use crate::json::{Object, Pointer, Value};
 use crate::patch::rfc6902::{self, MissingPath, Op};
 use crate::patch::strategic;
@@ -55,6 +55,13 @@ pub(super) fn patch(node: Node<'_>, expressions: &mut Expressions, notes: &mut N
         Type::Json => PatchKind::Json(missing.map_or(Some(MissingPath::Fail), |(_, missing)| missing)?),
     };
     Some(Patching { kind, value })
+}
+
+/// Reads a strategic merge patch without expressions.
+pub(super) fn strategic(given: Value<'static>, place: &Pointer, notes: &mut Notes) -> Option<Patching> {
+    let value = read(given, place, notes)?;
+    check(Type::Strategic, &value, place, notes);
+    Some(Patching { kind: PatchKind::Strategic(Vec::new()), value: Templated::Constant(value) })
 }
 
 /// The patch, which may be YAML in a string. One of comments only is null.
@@ -129,9 +136,7 @@ pub(super) fn check_identity(value: &Value<'_>, place: &Pointer, notes: &mut Not
         let pointer = Pointer::of(at.iter().copied());
         value.at(&pointer).map(|_| (place.concat(&pointer), protected_by(&pointer).unwrap_or_default()))
     };
-    let fields: [&[&str]; 4] =
-        [&["apiVersion"], &["kind"], &["metadata", "name"], &["metadata", "namespace"]];
-    for (at, reason) in fields.into_iter().filter_map(refused) {
+    for (at, reason) in IDENTITY.into_iter().filter_map(refused) {
         notes.note(&at, reason);
     }
     for map in ["labels", "annotations"] {

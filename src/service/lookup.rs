@@ -1,8 +1,10 @@
 //! Bindings and Works, as they are now.
 
 use super::Service;
-use crate::domain::{Binding, BindingName, Cluster, Delivery, Failure, Target, Workload};
-use crate::engine::Policy;
+use crate::domain::{
+    ADMIRALTY_GROUP, Binding, BindingName, Cluster, ClusterKind, ClusterName, Delivery, Failure, Workload,
+};
+use crate::engine::{Request, Selection};
 use crate::state::{BindingLookup, LookupError};
 
 impl Service {
@@ -30,19 +32,39 @@ impl Service {
         bindings.find(workload, Some(named)).await.map_err(|error| Failure::unavailable(error.to_string()))
     }
 
-    /// What is known about the cluster, if a rule may want to know it.
+    /// What is known about the cluster, and as what, if somebody may want to know it.
     pub(super) async fn cluster(
         &self,
-        target: &Target<'_>,
-        policies: &[&Policy],
-    ) -> Result<Option<Cluster>, Failure> {
-        match &self.clusters {
-            Some(clusters) if policies.iter().any(|policy| policy.needs_cluster) => {
-                let found = clusters.find(&target.cluster).await;
-                found.map_err(|error| Failure::unavailable(error.to_string()))
-            }
-            _ => Ok(None),
+        request: Request<'_, '_>,
+        selection: &Selection<'_>,
+    ) -> Result<Option<(ClusterKind, Cluster)>, Failure> {
+        if !selection.needs_cluster() {
+            return Ok(None);
         }
+        let (workload, name) = (request.workload, &request.target.cluster);
+        // A name can be a target's and a cluster's. Whose it is depends on who delivers the object.
+        if workload.gvk.group == ADMIRALTY_GROUP {
+            let target = self.target(workload, name).await?;
+            return if target.is_some() { Ok(target) } else { self.karmada_cluster(name).await };
+        }
+        let cluster = self.karmada_cluster(name).await?;
+        if cluster.is_some() { Ok(cluster) } else { self.target(workload, name).await }
+    }
+
+    async fn karmada_cluster(&self, name: &ClusterName) -> Result<Option<(ClusterKind, Cluster)>, Failure> {
+        let Some(clusters) = &self.clusters else { return Ok(None) };
+        let found = clusters.find(name).await.map_err(|error| Failure::unavailable(error.to_string()))?;
+        Ok(found.map(|cluster| (ClusterKind::Cluster, cluster)))
+    }
+
+    async fn target(
+        &self,
+        workload: &Workload,
+        name: &ClusterName,
+    ) -> Result<Option<(ClusterKind, Cluster)>, Failure> {
+        let Some(targets) = &self.targets else { return Ok(None) };
+        let found = targets.target(&workload.namespace, name).await;
+        found.map_err(|error| Failure::unavailable(error.to_string()))
     }
 
     /// What all Works say about `workload`; about its own cluster `own` knows better.

@@ -3,7 +3,9 @@
 //!
 //! Knows the ports of `state`, not what is behind them, and no protocol.
 
+mod chaperons;
 mod lookup;
+mod review;
 mod revise;
 mod works;
 
@@ -19,10 +21,12 @@ use jiff::Timestamp;
 use crate::domain::{Answer, Code, Failure, Operation, Question, Target, Workload};
 use crate::engine::{self, Handing, PolicySet};
 use crate::json::Raw;
-use crate::state::{BindingLister, ClusterLister, Ledger, WorkLister};
+use crate::state::{BindingLister, ClusterLister, Ledger, TargetLister, WorkLister};
 
+pub use chaperons::{ChaperonReview, elect};
+pub use review::ReviewOutcome;
 pub use revise::{Revised, SkippedRule};
-pub use works::{WorkOutcome, WorkReview};
+pub use works::WorkReview;
 
 use revise::Situation;
 
@@ -34,6 +38,7 @@ pub struct Service {
     bindings: Option<Arc<dyn BindingLister>>,
     works: Option<Arc<dyn WorkLister>>,
     clusters: Option<Arc<dyn ClusterLister>>,
+    targets: Option<Arc<dyn TargetLister>>,
     clock: Clock,
 }
 
@@ -81,6 +86,7 @@ impl Service {
             bindings: None,
             works: None,
             clusters: None,
+            targets: None,
             clock: Clock(Arc::new(system_time)),
         }
     }
@@ -95,6 +101,12 @@ impl Service {
     #[must_use]
     pub fn with_clusters(self, clusters: Arc<dyn ClusterLister>) -> Self {
         Self { clusters: Some(clusters), ..self }
+    }
+
+    /// The same service, that reads Admiralty's targets here.
+    #[must_use]
+    pub fn with_targets(self, targets: Arc<dyn TargetLister>) -> Self {
+        Self { targets: Some(targets), ..self }
     }
 
     /// The same service, with another clock.
@@ -154,14 +166,14 @@ impl Service {
         object: Raw<'a>,
         target: &Target<'a>,
     ) -> Result<Revised<'a>, Failure> {
-        let policies = self.policies.selecting(workload, &object)?;
+        let selection = self.policies.selection(workload, &object)?;
         let request = engine::Request { workload, object, target };
-        if target.schedule.is_some() || policies.is_empty() {
-            return self.settle(request, &policies, Situation::default()).await;
+        if target.schedule.is_some() || selection.is_empty() {
+            return self.settle(request, &selection, Situation::default()).await;
         }
         // Nobody said; where bindings can be read, they do.
         let Some(binding) = self.binding_if_there(workload).await? else {
-            return self.settle(request, &policies, Situation::default()).await;
+            return self.settle(request, &selection, Situation::default()).await;
         };
         let situation = Situation { preserves: binding.preserves, ..Situation::default() };
         let target = Target {
@@ -169,7 +181,7 @@ impl Service {
             schedule: Some(binding.schedule),
             ..target.clone()
         };
-        self.settle(engine::Request { target: &target, ..request }, &policies, situation).await
+        self.settle(engine::Request { target: &target, ..request }, &selection, situation).await
     }
 }
 

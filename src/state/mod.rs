@@ -17,7 +17,9 @@ use std::fmt;
 
 use futures_util::future::BoxFuture;
 
-use crate::domain::{AllocationKey, Binding, BindingName, Cluster, ClusterName, Delivery, Workload};
+use crate::domain::{
+    AllocationKey, Binding, BindingName, Cluster, ClusterKind, ClusterName, Delivery, Workload,
+};
 
 /// Where allocations are remembered.
 ///
@@ -82,6 +84,16 @@ pub enum BindingLookup {
 pub trait ClusterLister: Send + Sync + fmt::Debug {
     /// What is known about the cluster of that name; `None` if nothing is.
     fn find<'a>(&'a self, name: &'a ClusterName) -> BoxFuture<'a, Result<Option<Cluster>, LookupError>>;
+}
+
+/// Where Admiralty's targets are known.
+pub trait TargetLister: Send + Sync + fmt::Debug {
+    /// What objects in `namespace` reach by that name: a `Target` there, else a `ClusterTarget`; `None` if there is neither.
+    fn target<'a>(
+        &'a self,
+        namespace: &'a str,
+        name: &'a ClusterName,
+    ) -> BoxFuture<'a, Result<Option<(ClusterKind, Cluster)>, LookupError>>;
 }
 
 /// Where Works are read, as they are at the moment of asking.

@@ -30,8 +30,8 @@ use tokio::sync::Mutex;
 use self::look::Look;
 use self::read::{Reading, read};
 use super::snapshot::{Counts, Match, Snapshot};
-use super::{BindingLister, BindingLookup, LookupError, WorkLister};
-use crate::domain::{Binding, BindingName, Delivery, Workload};
+use super::{BindingLister, BindingLookup, LookupError, TargetLister, WorkLister};
+use crate::domain::{Binding, BindingName, Cluster, ClusterKind, ClusterName, Delivery, Workload};
 
 /// Bindings and Works, as files say that they are. All clones are one.
 #[derive(Clone, Debug)]
@@ -199,6 +199,20 @@ impl BindingLister for StateFiles {
 impl WorkLister for StateFiles {
     fn delivering<'a>(&'a self, workload: &'a Workload) -> BoxFuture<'a, Result<Vec<Delivery>, LookupError>> {
         async move { Ok(self.current().await?.deliveries(workload).to_vec()) }.boxed()
+    }
+}
+
+impl TargetLister for StateFiles {
+    fn target<'a>(
+        &'a self,
+        namespace: &'a str,
+        name: &'a ClusterName,
+    ) -> BoxFuture<'a, Result<Option<(ClusterKind, Cluster)>, LookupError>> {
+        async move {
+            let snapshot = self.current().await?;
+            Ok(snapshot.target(namespace, name).map(|(kind, cluster)| (kind, cluster.clone())))
+        }
+        .boxed()
     }
 }
 

@@ -204,7 +204,10 @@ impl Draft {
             }
             Kind::Work => self.keep_work(namespace, object, notes),
             Kind::Cluster => counts.clusters += 1,
-            Kind::Target | Kind::ClusterTarget => counts.targets += 1,
+            Kind::Target | Kind::ClusterTarget => {
+                counts.targets += 1;
+                self.snapshot.targets.add(object, namespace, name, notes);
+            }
         }
     }
 

@@ -10,13 +10,14 @@
 mod binding;
 mod draft;
 mod node;
+mod target;
 
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::domain::{Binding, BindingName, Delivery, Workload};
+use crate::domain::{Binding, BindingName, Cluster, ClusterKind, ClusterName, Delivery, Workload};
 
 pub use draft::Draft;
 
@@ -25,6 +26,7 @@ pub use draft::Draft;
 pub struct Snapshot {
     bindings: HashMap<Identity, Vec<Binding>>,
     works: HashMap<Identity, Vec<Delivery>>,
+    targets: target::Targets,
     counts: Counts,
 }
 
@@ -92,6 +94,11 @@ impl Snapshot {
     /// What the Works say about `workload`, at most one a cluster.
     pub fn deliveries(&self, workload: &Workload) -> &[Delivery] {
         self.works.get(&Identity::of(workload)).map_or(&[], Vec::as_slice)
+    }
+
+    /// What objects in `namespace` reach by that name.
+    pub fn target(&self, namespace: &str, name: &ClusterName) -> Option<(ClusterKind, &Cluster)> {
+        self.targets.find(namespace, name)
     }
 
     /// How much was read of what.
