@@ -47,6 +47,13 @@ metadata: {name: eu, namespace: lab, labels: {region: eu}}
 apiVersion: multicluster.admiralty.io/v1alpha1
 kind: ClusterTarget
 metadata: {name: oregon, labels: {region: us}}
+---
+apiVersion: work.karmada.io/v1alpha2
+kind: ResourceBinding
+metadata: {name: train-deployment, namespace: lab}
+spec:
+  clusters: [{name: eu, replicas: 1}]
+  resource: {apiVersion: apps/v1, kind: Deployment, namespace: lab, name: train}
 ";
 
 struct Served {
@@ -316,4 +323,65 @@ fn karmadas_interpreter_and_preview_apply_the_same() {
     ];
     let shown = directory.run(&arguments);
     assert_eq!((shown.code, shown.stdout.trim_end(), shown.stderr.as_str()), (Some(0), eu, ""));
+}
+
+/// A Work for `eu` of a Deployment that no policy selects, with these annotations.
+fn work(annotations: &Value) -> Value {
+    json!({
+        "apiVersion": "work.karmada.io/v1alpha1",
+        "kind": "Work",
+        "metadata": {"name": "train-1", "namespace": "karmada-es-eu", "annotations": {
+            "resourcebinding.karmada.io/name": "train-deployment",
+            "resourcebinding.karmada.io/namespace": "lab",
+        }},
+        "spec": {"workload": {"manifests": [{
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": "train", "namespace": "lab", "annotations": annotations},
+            "spec": {"replicas": 1, "template": {"spec": {"containers": [{"name": "c"}]}}},
+        }]}},
+    })
+}
+
+#[test]
+fn a_work_is_revised_for_its_annotation_alone_and_revised_once() {
+    const WORKS: [&str; 3] = ["work.karmada.io", "v1alpha1", "works"];
+    let policies = FILLED.replace("{nodeSelector: {gpu: V100}}", "{template: {spec: {hostNetwork: true}}}");
+    let served = Served::start(&policies);
+    let admit = |work: &Value| {
+        let mut work = work.clone();
+        let path = "/mutate/works";
+        let body = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {
+            "uid": "u",
+            "kind": {"group": "work.karmada.io", "version": "v1alpha1", "kind": "Work"},
+            "resource": {"group": WORKS[0], "version": WORKS[1], "resource": WORKS[2]},
+            "namespace": "karmada-es-eu",
+            "name": "train-1",
+            "operation": "CREATE",
+            "object": work,
+        }});
+        let reply = served.send(path, &body);
+        assert_eq!(reply["response"]["allowed"], true, "{reply}");
+        let patch = decoded(&reply["response"]["patch"]);
+        if !patch.is_empty() {
+            let patch: json_patch::Patch = serde_json::from_str(&patch).unwrap();
+            json_patch::patch(&mut work, &patch).unwrap();
+        }
+        work
+    };
+    let manifest = |work: &Value| work["spec"]["workload"]["manifests"][0].clone();
+    let asks = work(&json!({"multicluster.admiralty.io/targetpodtransformation": "use-v100-32G"}));
+    let revised = admit(&asks);
+    assert_eq!(manifest(&revised)["spec"]["template"]["spec"]["hostNetwork"], true, "{revised}");
+    let record = revised["metadata"]["annotations"]["reviser.io/revision"].as_str().unwrap();
+    assert!(record.contains(r#""rules":["TargetPodTransformation/use-v100-32G"]"#), "{record}");
+    assert_eq!(admit(&revised), revised);
+
+    // Whoever takes the annotation away gets back what was there.
+    let mut without = revised.clone();
+    let annotations = &mut without["spec"]["workload"]["manifests"][0]["metadata"]["annotations"];
+    annotations.as_object_mut().unwrap().remove("multicluster.admiralty.io/targetpodtransformation");
+    assert_eq!(admit(&without), work(&json!({})));
+    let plain = work(&json!({}));
+    assert_eq!(admit(&plain), plain);
 }
