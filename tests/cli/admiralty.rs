@@ -26,7 +26,7 @@ transformations:
 "##;
 
 /// The same, with something in place of the comments.
-const FILLED: &str = r#"kind: TargetPodTransformation
+const FILLED: &str = r"kind: TargetPodTransformation
 metadata: {name: use-v100-32G}
 transformations:
 - targetReference: {kind: Target, name: eu}
@@ -38,7 +38,7 @@ transformations:
   patch: {spec: {nodeSelector: {gpu: nowhere}}}
 - targetSelector: {matchExpressions: [{key: region, operator: In, values: [us]}]}
   patch: {spec: {tolerations: [{key: spot}]}}
-"#;
+";
 
 const TARGETS: &str = "apiVersion: multicluster.admiralty.io/v1alpha1
 kind: Target
@@ -223,12 +223,12 @@ fn only_what_is_created_is_revised() {
     let mut deleted = chaperon("use-v100-32G");
     deleted["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z".into();
     assert_eq!(served.chaperon("eu", &deleted), allowed(""));
-    let path = "/mutate/podchaperons/eu";
+    let door = "/mutate/podchaperons/eu";
     for operation in ["UPDATE", "DELETE", "CONNECT"] {
-        assert_eq!(served.admit(path, CHAPERONS, operation, &chaperon("use-v100-32G")), allowed(""));
+        assert_eq!(served.admit(door, CHAPERONS, operation, &chaperon("use-v100-32G")), allowed(""));
     }
-    for (path, resource) in [(path, PODS), ("/mutate/pods", CHAPERONS)] {
-        let Answer(patch, warnings) = served.admit(path, resource, "CREATE", &chaperon("use-v100-32G"));
+    for (door, resource) in [(door, PODS), ("/mutate/pods", CHAPERONS)] {
+        let Answer(patch, warnings) = served.admit(door, resource, "CREATE", &chaperon("use-v100-32G"));
         assert_eq!(patch, Ok(String::new()));
         assert!(warnings[0].contains("mend the rules of the MutatingWebhookConfiguration"), "{warnings:?}");
     }
@@ -350,7 +350,6 @@ fn a_work_is_revised_for_its_annotation_alone_and_revised_once() {
     let served = Served::start(&policies);
     let admit = |work: &Value| {
         let mut work = work.clone();
-        let path = "/mutate/works";
         let body = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {
             "uid": "u",
             "kind": {"group": "work.karmada.io", "version": "v1alpha1", "kind": "Work"},
@@ -360,7 +359,7 @@ fn a_work_is_revised_for_its_annotation_alone_and_revised_once() {
             "operation": "CREATE",
             "object": work,
         }});
-        let reply = served.send(path, &body);
+        let reply = served.send("/mutate/works", &body);
         assert_eq!(reply["response"]["allowed"], true, "{reply}");
         let patch = decoded(&reply["response"]["patch"]);
         if !patch.is_empty() {
