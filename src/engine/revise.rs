@@ -174,7 +174,6 @@ fn transform<'r, 'a>(
     context: &mut Context<'r, '_, 'a>,
     facts: Facts<'_>,
 ) -> Result<Vec<String>, Stop> {
-    let known = facts.cluster_kind.zip(facts.cluster);
     let cluster = context.cluster_name();
     let mut transformed = Vec::new();
     for transformation in &selection.transformations {
@@ -182,7 +181,9 @@ fn transform<'r, 'a>(
         let about = |failure: Failure| {
             failure.context(format_args!("{transformation} cluster {:?}", cluster.as_str()))
         };
-        transformation.apply(object, context, known).map_err(|stop| stop.within(about))?;
+        transformation
+            .apply(object, context, facts.cluster_kind, facts.cluster)
+            .map_err(|stop| stop.within(about))?;
         if object.changes() != before {
             transformed.push(transformation.to_string());
         }

@@ -172,16 +172,17 @@ fn named(object: &Raw<'_>) -> Result<Option<String>, Failure> {
 }
 
 impl Transformation {
-    /// Applies what is for the cluster, in order. `known` is what is known about it.
+    /// Applies what is for the cluster, in order. `known` is what is known about it, and `kind` as what, if that is known too.
     pub(super) fn apply<'a, A: Ask<'a>>(
         &self,
         object: &mut Draft<'a>,
         ask: &mut A,
-        known: Option<(ClusterKind, &Cluster)>,
+        kind: Option<ClusterKind>,
+        known: Option<&Cluster>,
     ) -> Result<(), A::Error> {
         let name = ask.request().target.cluster.clone();
         for entry in &self.entries {
-            if entry.targets.include(&name, known)? {
+            if entry.targets.include(&name, kind, known)? {
                 entry.patch.apply(object, ask)?;
             }
         }
@@ -190,14 +191,19 @@ impl Transformation {
 }
 
 impl Targets {
-    /// Whether the cluster of that name is one of them. Where nothing is known about it, a reference goes by the name alone.
-    fn include(&self, name: &ClusterName, known: Option<(ClusterKind, &Cluster)>) -> Result<bool, Failure> {
+    /// Whether the cluster of that name is one of them. Where it is not known as what, a reference goes by the name alone.
+    fn include(
+        &self,
+        name: &ClusterName,
+        kind: Option<ClusterKind>,
+        known: Option<&Cluster>,
+    ) -> Result<bool, Failure> {
         match (self, known) {
-            (Self::Reference(kind, wanted), known) => {
-                Ok(wanted == name && known.is_none_or(|(known, _)| known == *kind))
+            (Self::Reference(wanted, named), _) => {
+                Ok(named == name && kind.is_none_or(|kind| kind == *wanted))
             }
             (Self::Selector(selector), _) if selector.0.is_empty() => Ok(true),
-            (Self::Selector(selector), Some((_, cluster))) => {
+            (Self::Selector(selector), Some(cluster)) => {
                 Ok(selector.holds(|key| cluster.labels.get(key).map(String::as_str)))
             }
             (Self::Selector(_), None) => Err(Failure::unavailable(format!(

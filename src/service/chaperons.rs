@@ -63,7 +63,7 @@ impl Service {
         let revised = self.settle(request, &selection, situation).await?;
         let Revised { object, applied, skipped, handings, knows_cluster, .. } = revised;
         let mut warnings: Vec<String> = skipped.iter().map(SkippedRule::to_string).collect();
-        if self.targets.is_some() && !knows_cluster && !selection.transformations.is_empty() {
+        if self.clusters.is_some() && !knows_cluster && !selection.transformations.is_empty() {
             warnings.push(format!(
                 "nothing is known about the target {:?}, so that targetReference goes by its name alone; mend the URL, or give its document in --state",
                 target.cluster.as_str()

@@ -1,8 +1,8 @@
-//! Bindings and Works, as they are now.
+//! Bindings, Works and clusters, as they are now.
 
 use super::Service;
 use crate::domain::{
-    ADMIRALTY_GROUP, Binding, BindingName, Cluster, ClusterKind, ClusterName, Delivery, Failure, Workload,
+    ADMIRALTY_GROUP, Binding, BindingName, Cluster, ClusterKind, Delivery, Failure, Workload,
 };
 use crate::engine::{Request, Selection};
 use crate::state::{BindingLookup, LookupError};
@@ -32,53 +32,48 @@ impl Service {
         bindings.find(workload, Some(named)).await.map_err(|error| Failure::unavailable(error.to_string()))
     }
 
-    /// What is known about the cluster, and as what, if somebody may want to know it.
+    /// What is known about the cluster, and as what if that is known too; nothing if nobody may want to know it.
     pub(super) async fn cluster(
         &self,
         request: Request<'_, '_>,
         selection: &Selection<'_>,
-    ) -> Result<Option<(ClusterKind, Cluster)>, Failure> {
-        if !selection.needs_cluster() {
+    ) -> Result<Option<(Option<ClusterKind>, Cluster)>, Failure> {
+        let Some(clusters) = self.clusters.as_ref().filter(|_| selection.needs_cluster()) else {
             return Ok(None);
-        }
+        };
         let (workload, name) = (request.workload, &request.target.cluster);
-        // A name can be a target's and a cluster's. Whose it is depends on who delivers the object.
-        if workload.gvk.group == ADMIRALTY_GROUP {
-            let target = self.target(workload, name).await?;
-            return if target.is_some() { Ok(target) } else { self.karmada_cluster(name).await };
+        let unavailable = |error: LookupError| Failure::unavailable(error.to_string());
+        // Several may go by one name. Which of them is meant depends on who delivers the object.
+        let is_admiraltys = workload.gvk.group == ADMIRALTY_GROUP;
+        let order = if is_admiraltys {
+            [ClusterKind::Target, ClusterKind::ClusterTarget, ClusterKind::Cluster]
+        } else {
+            [ClusterKind::Cluster, ClusterKind::ClusterTarget, ClusterKind::Target]
+        };
+        if is_admiraltys || !selection.transformations.is_empty() {
+            let mut namesakes = clusters.namesakes(name, &workload.namespace).await.map_err(unavailable)?;
+            let position = |kind: &ClusterKind| namesakes.iter().position(|(known, _)| known == kind);
+            if let Some(first) = order.iter().find_map(position) {
+                let (kind, cluster) = namesakes.swap_remove(first);
+                return Ok(Some((Some(kind), cluster)));
+            }
         }
-        let cluster = self.karmada_cluster(name).await?;
-        if cluster.is_some() { Ok(cluster) } else { self.target(workload, name).await }
-    }
-
-    async fn karmada_cluster(&self, name: &ClusterName) -> Result<Option<(ClusterKind, Cluster)>, Failure> {
-        let Some(clusters) = &self.clusters else { return Ok(None) };
-        let found = clusters.find(name).await.map_err(|error| Failure::unavailable(error.to_string()))?;
-        Ok(found.map(|cluster| (ClusterKind::Cluster, cluster)))
-    }
-
-    async fn target(
-        &self,
-        workload: &Workload,
-        name: &ClusterName,
-    ) -> Result<Option<(ClusterKind, Cluster)>, Failure> {
-        let Some(targets) = &self.targets else { return Ok(None) };
-        let found = targets.target(&workload.namespace, name).await;
-        found.map_err(|error| Failure::unavailable(error.to_string()))
+        let known = clusters.known(name, &workload.namespace).await.map_err(unavailable)?;
+        Ok(known.map(|cluster| (None, cluster)))
     }
 
     /// What all Works say about `workload`; about its own cluster `own` knows better.
     pub(super) async fn deliveries(
         &self,
         workload: &Workload,
-        own: Option<&Delivery>,
+        own: Option<Delivery>,
     ) -> Result<Vec<Delivery>, Failure> {
         let Some(works) = &self.works else { return Ok(Vec::new()) };
         let listed = works.delivering(workload).await;
         let mut deliveries = listed.map_err(|error| Failure::unavailable(error.to_string()))?;
         if let Some(own) = own {
             deliveries.retain(|delivery| delivery.cluster != own.cluster);
-            deliveries.push(own.clone());
+            deliveries.push(own);
         }
         Ok(deliveries)
     }

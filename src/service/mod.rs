@@ -21,7 +21,7 @@ use jiff::Timestamp;
 use crate::domain::{Answer, Code, Failure, Operation, Question, Target, Workload};
 use crate::engine::{self, Handing, PolicySet};
 use crate::json::Raw;
-use crate::state::{BindingLister, ClusterLister, Ledger, TargetLister, WorkLister};
+use crate::state::{BindingLister, ClusterLister, Ledger, WorkLister};
 
 pub use chaperons::{ChaperonReview, elect};
 pub use review::ReviewOutcome;
@@ -38,7 +38,6 @@ pub struct Service {
     bindings: Option<Arc<dyn BindingLister>>,
     works: Option<Arc<dyn WorkLister>>,
     clusters: Option<Arc<dyn ClusterLister>>,
-    targets: Option<Arc<dyn TargetLister>>,
     clock: Clock,
 }
 
@@ -86,7 +85,6 @@ impl Service {
             bindings: None,
             works: None,
             clusters: None,
-            targets: None,
             clock: Clock(Arc::new(system_time)),
         }
     }
@@ -101,12 +99,6 @@ impl Service {
     #[must_use]
     pub fn with_clusters(self, clusters: Arc<dyn ClusterLister>) -> Self {
         Self { clusters: Some(clusters), ..self }
-    }
-
-    /// The same service, that reads Admiralty's targets here.
-    #[must_use]
-    pub fn with_targets(self, targets: Arc<dyn TargetLister>) -> Self {
-        Self { targets: Some(targets), ..self }
     }
 
     /// The same service, with another clock.

@@ -46,14 +46,20 @@ impl std::fmt::Display for SkippedRule {
 }
 
 /// What a door knows besides the request.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Situation {
+#[derive(Clone, Copy)]
+pub(super) struct Situation<'s> {
     /// Whether the binding keeps the object in a cluster that it leaves.
     pub(super) preserves: bool,
     /// What the Work that is to be replaced says; newer than what a list of Works says about that cluster.
-    pub(super) own: Option<Delivery>,
+    pub(super) own: &'s (dyn Fn() -> Option<Delivery> + Sync),
     /// Nothing is to be written.
     pub(super) dry_run: bool,
+}
+
+impl Default for Situation<'_> {
+    fn default() -> Self {
+        Self { preserves: false, own: &|| None, dry_run: false }
+    }
 }
 
 impl Service {
@@ -62,7 +68,7 @@ impl Service {
         &self,
         request: Request<'_, 'a>,
         selection: &Selection<'_>,
-        situation: Situation,
+        situation: Situation<'_>,
     ) -> Result<Revised<'a>, Failure> {
         let mut entries = self.entries(request.workload, selection).await?;
         let cluster = self.cluster(request, selection).await?;
@@ -79,7 +85,7 @@ impl Service {
                         (Some(_), Some(read)) => Deliveries::Read(read),
                     },
                     cluster: cluster.as_ref().map(|(_, cluster)| cluster),
-                    cluster_kind: cluster.as_ref().map(|(kind, _)| *kind),
+                    cluster_kind: cluster.as_ref().and_then(|(kind, _)| *kind),
                     pod_template: &pod_template,
                     preserves: situation.preserves,
                     now: (self.clock.0)(),
@@ -88,7 +94,7 @@ impl Service {
                     Ok(revision) => break revision,
                     Err(Stop::Refused(failure)) => return Err(failure),
                     Err(Stop::Unread) => {
-                        deliveries = Some(self.deliveries(request.workload, situation.own.as_ref()).await?);
+                        deliveries = Some(self.deliveries(request.workload, (situation.own)()).await?);
                     }
                 }
             };

@@ -9,6 +9,7 @@
 mod admiralty;
 mod certs;
 mod check;
+mod clusters;
 mod completion;
 mod files;
 mod flags;

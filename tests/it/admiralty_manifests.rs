@@ -79,7 +79,8 @@ fn they_ask_for_what_is_created_and_fail_closed() {
 fn the_one_for_a_source_sorts_before_admiraltys() {
     let shipped = file(format!("{SOURCE}/{FILE}"));
     let name = shipped["metadata"]["name"].as_str().unwrap();
-    assert!(name < "multicluster-scheduler" && name < "admiralty-multicluster-scheduler", "{name}");
+    let admiraltys = ["multicluster-scheduler", "admiralty-multicluster-scheduler"];
+    assert!(admiraltys.iter().all(|other| name < *other), "{name}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What documents say about bindings and Works, at one moment: [`Snapshot`].
+//! What documents say about bindings, Works and clusters, at one moment: [`Snapshot`].
 //!
 //! Made by a [`Draft`] from the documents of any number of files, all of them or none: a set with a fault is no set. What
 //! it holds is what can be asked about; the documents are not kept. Nothing in here reads a file or changes after it was
@@ -8,9 +8,9 @@
 //! written with.
 
 mod binding;
+mod cluster;
 mod draft;
 mod node;
-mod target;
 
 #[cfg(test)]
 mod tests;
@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::domain::{Binding, BindingName, Cluster, ClusterKind, ClusterName, Delivery, Workload};
 
+use cluster::Clusters;
 pub use draft::Draft;
 
 /// What documents say.
@@ -26,7 +27,7 @@ pub use draft::Draft;
 pub struct Snapshot {
     bindings: HashMap<Identity, Vec<Binding>>,
     works: HashMap<Identity, Vec<Delivery>>,
-    targets: target::Targets,
+    clusters: Clusters,
     counts: Counts,
 }
 
@@ -96,9 +97,15 @@ impl Snapshot {
         self.works.get(&Identity::of(workload)).map_or(&[], Vec::as_slice)
     }
 
-    /// What objects in `namespace` reach by that name.
-    pub fn target(&self, namespace: &str, name: &ClusterName) -> Option<(ClusterKind, &Cluster)> {
-        self.targets.find(namespace, name)
+    /// What is known about the cluster `name`, for a workload in `namespace`: a `Cluster` says, else a `ClusterTarget`, else
+    /// the `Target` in that namespace.
+    pub fn cluster(&self, name: &ClusterName, namespace: &str) -> Option<Cluster> {
+        self.clusters.find(name, namespace)
+    }
+
+    /// All that goes by that name for a workload in `namespace`, each as what it is.
+    pub fn namesakes(&self, name: &ClusterName, namespace: &str) -> Vec<(ClusterKind, Cluster)> {
+        self.clusters.namesakes(name, namespace)
     }
 
     /// How much was read of what.
