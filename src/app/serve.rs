@@ -148,7 +148,7 @@ fn policies(loaded: Loaded) -> crate::engine::PolicySet {
         );
     } else {
         let transformations = policies.transformations.len();
-        tracing::info!(documents, policies = policies.policies.len(), transformations, "policies loaded");
+        tracing::info!(transformations, documents, policies = policies.policies.len(), "policies loaded");
     }
     policies
 }
