@@ -66,6 +66,11 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
         self.values.clear();
     }
 
+    /// The cluster that the object is revised for.
+    pub(super) fn cluster_name(&self) -> &'r ClusterName {
+        &self.request.target.cluster
+    }
+
     /// The object has been put back to what it was.
     pub(super) fn forget(&mut self) {
         self.seen = None;

@@ -7,12 +7,14 @@
 //! * [`PolicySet`] is what `policy` compiles; the engine owns the type because it defines what a rule can do.
 //! * [`allocate`] is the choice of the one cluster (docs/policies.md, "Which cluster hosts an allocation").
 //! * `handover`: how an allocation leaves a cluster without being in two. [`Undo`]: how a revision is taken back.
-//! * `actions`: what rules can do. `limits`: what no rule may touch.
+//! * `actions`: what rules can do. `limits`, `chaperon`: what no rule may touch.
+//! * [`Transformation`]: what a workload chooses itself, after all policies.
 //! * [`interpret_replica`] and [`revise_replica`]: the operations that know no cluster and ask no policy;
 //!   [`requirements`] is what one replica of a pod template needs.
 
 mod actions;
 mod allocate;
+mod chaperon;
 mod compiled;
 mod context;
 mod draft;
@@ -24,6 +26,7 @@ pub mod requirements;
 mod revise;
 mod selectors;
 mod templated;
+mod transformations;
 mod undo;
 
 pub use actions::{
@@ -31,10 +34,12 @@ pub use actions::{
     Patching, Percentages, Weights,
 };
 pub use allocate::{Choice, Why, allocate};
-pub use compiled::{Allocation, Handover, Interpretation, OnError, Owner, Policy, PolicySet, Rule};
+pub use compiled::{
+    Allocation, Handover, Interpretation, OnError, Owner, Policy, PolicySet, Rule, Selection,
+};
 pub use draft::Draft;
 pub use handover::{Deliveries, Handing};
-pub use limits::{crosses, protected_by};
+pub use limits::{IDENTITY, crosses, protected_by};
 pub use replicas::{interpret_replica, revise_replica};
 pub use revise::{Claim, Entries, Facts, Request, Revision, Skipped, Stop, allocations, revise};
 pub use selectors::{
@@ -42,4 +47,5 @@ pub use selectors::{
     TargetClusters,
 };
 pub use templated::Templated;
+pub use transformations::{Home, TargetPatch, Targets, Transformation, Transformations, chooses};
 pub use undo::{Undo, UndoError, UndoTextError};

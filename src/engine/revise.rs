@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use super::compiled::{Allocation, OnError, Policy, Rule};
 use super::context::Context;
 use super::handover::{Deliveries, Handing, Settled};
-use super::{Draft, Why, limits};
-use crate::domain::{Cluster, ClusterName, Code, Failure, Target, Workload};
+use super::{Draft, Selection, Why, chaperon, limits};
+use crate::domain::{Cluster, ClusterKind, ClusterName, Code, Failure, Target, Workload};
 use crate::json::{Pointer, Raw};
 
 /// What is to be revised.
@@ -31,6 +31,8 @@ pub struct Facts<'f> {
     pub allocations: &'f BTreeMap<String, Allocation>,
     /// What is known about the cluster.
     pub cluster: Option<&'f Cluster>,
+    /// As what it is known, if it is.
+    pub cluster_kind: Option<ClusterKind>,
     /// Where the object has its pod template.
     pub pod_template: &'f Pointer,
     /// The Works that deliver the workload.
@@ -66,6 +68,8 @@ pub struct Revision<'r, 'a> {
     pub applied: Vec<(&'r Policy, &'r Rule)>,
     /// The rules that could not be applied and have been skipped for that.
     pub skipped: Vec<Skipped<'r>>,
+    /// The transformations that changed something, after the rules, as `Kind/name`.
+    pub transformed: Vec<String>,
     /// The allocations that rules have asked for and that the cluster hosts, by name.
     pub hosts: Vec<String>,
     /// The allocations that leave a cluster, by name.
@@ -112,25 +116,25 @@ impl From<Failure> for Stop {
 
 /// Revises an object for one cluster.
 ///
-/// `policies` are those that select the object. The facts must hold an entry, if only `None`, for each allocation that
+/// `selection` is what is at work on the object. The facts must hold an entry, if only `None`, for each allocation that
 /// [`allocations`] names. A refusal names policy, rule, cluster and place; nothing is then to be answered but it.
 pub fn revise<'r, 'a>(
     request: Request<'r, 'a>,
-    policies: &[&'r Policy],
+    selection: &Selection<'r>,
     facts: Facts<'_>,
 ) -> Result<Revision<'r, 'a>, Stop> {
-    let revision = run(request, policies, facts, false)?;
+    let revision = run(request, selection, facts, false)?;
     match limits::crosses(&revision.object) {
         Ok(()) => Ok(revision),
         // Once more, to tell which rule did it: to look after each of them costs too much where none does.
-        Err(failure) => Err(run(request, policies, facts, true).err().unwrap_or(Stop::Refused(failure))),
+        Err(failure) => Err(run(request, selection, facts, true).err().unwrap_or(Stop::Refused(failure))),
     }
 }
 
 /// Applies all rules. `is_watched` has the limits looked at after each of them, and else nobody looks.
 fn run<'r, 'a>(
     request: Request<'r, 'a>,
-    policies: &[&'r Policy],
+    selection: &Selection<'r>,
     facts: Facts<'_>,
     is_watched: bool,
 ) -> Result<Revision<'r, 'a>, Stop> {
@@ -138,7 +142,7 @@ fn run<'r, 'a>(
     let mut context = Context::new(request, facts);
     let (mut applied, mut skipped) = (Vec::new(), Vec::new());
     let cluster = &request.target.cluster;
-    for policy in policies {
+    for &policy in &selection.policies {
         context.begin(policy, &object);
         for rule in &policy.rules {
             let about = |failure: Failure| {
@@ -155,7 +159,7 @@ fn run<'r, 'a>(
             let before = object.changes();
             match apply(rule, &mut object, &mut context).map_err(|stop| stop.within(about))? {
                 Some(failure) => skipped.push(Skipped { policy, rule, failure: about(failure) }),
-                None if object.changes() != before => applied.push((*policy, rule)),
+                None if object.changes() != before => applied.push((policy, rule)),
                 None => {}
             }
             if is_watched {
@@ -163,12 +167,45 @@ fn run<'r, 'a>(
             }
         }
     }
-    let mut revision =
-        Revision { object, applied, skipped, hosts: Vec::new(), handings: Vec::new(), claims: Vec::new() };
+    let transformed = transform(selection, &mut object, &mut context, facts)?;
+    chaperon::crosses(&object, request.workload)?;
+    let mut revision = Revision {
+        object,
+        applied,
+        skipped,
+        transformed,
+        hosts: Vec::new(),
+        handings: Vec::new(),
+        claims: Vec::new(),
+    };
     for (allocation, settled) in context.settled {
         revision.settle(allocation, settled, request.target, facts.entries);
     }
     Ok(revision)
+}
+
+/// Applies the transformations, and gives those that changed something.
+fn transform<'r, 'a>(
+    selection: &Selection<'r>,
+    object: &mut Draft<'a>,
+    context: &mut Context<'r, '_, 'a>,
+    facts: Facts<'_>,
+) -> Result<Vec<String>, Stop> {
+    let cluster = context.cluster_name();
+    let mut transformed = Vec::new();
+    for transformation in &selection.transformations {
+        let before = object.changes();
+        let about = |failure: Failure| {
+            failure.context(format_args!("{transformation} cluster {:?}", cluster.as_str()))
+        };
+        transformation
+            .apply(object, context, facts.cluster_kind, facts.cluster)
+            .map_err(|stop| stop.within(about))?;
+        if object.changes() != before {
+            transformed.push(transformation.to_string());
+        }
+    }
+    Ok(transformed)
 }
 
 impl Revision<'_, '_> {

@@ -2,7 +2,7 @@
 
 use super::decode::{Node, Notes};
 use super::template::Expressions;
-use crate::engine::{MergeKey, PatchKind, Patching, Templated, protected_by};
+use crate::engine::{IDENTITY, MergeKey, PatchKind, Patching, Templated, protected_by};
 use crate::expression::Template;
 use crate::json::{Kind, Object, Pointer, Value};
 use crate::patch::rfc6902::{self, MissingPath, Op};
@@ -62,6 +62,13 @@ pub(super) fn patch(node: Node<'_>, expressions: &mut Expressions, notes: &mut N
         Type::Json => PatchKind::Json(missing.map_or(Some(MissingPath::Fail), |(_, missing)| missing)?),
     };
     Some(Patching { kind, value })
+}
+
+/// Reads a strategic merge patch without expressions.
+pub(super) fn strategic(given: Value<'static>, place: &Pointer, notes: &mut Notes) -> Option<Patching> {
+    let value = read(given, place, notes)?;
+    check(Type::Strategic, &value, place, notes);
+    Some(Patching { kind: PatchKind::Strategic(Vec::new()), value: Templated::Constant(value) })
 }
 
 /// The patch, which may be YAML in a string, or an expression that gives it. One of comments only is null.
@@ -143,9 +150,7 @@ fn check_operations(operations: &[Op<'_>], place: &Pointer, notes: &mut Notes) {
 
 /// Notes what a merged map writes that no rule may touch.
 pub(super) fn check_identity(value: &Value<'_>, place: &Pointer, notes: &mut Notes) {
-    let fields: [&[&str]; 4] =
-        [&["apiVersion"], &["kind"], &["metadata", "name"], &["metadata", "namespace"]];
-    for at in fields.map(|field| Pointer::of(field.iter().copied())) {
+    for at in IDENTITY.map(|field| Pointer::of(field.iter().copied())) {
         if value.at(&at).is_some() {
             notes.note(&place.concat(&at), protected_by(&at).unwrap_or_default());
         }

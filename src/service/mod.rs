@@ -3,7 +3,9 @@
 //!
 //! Knows the ports of `state`, not what is behind them, and no protocol.
 
+mod chaperons;
 mod lookup;
+mod review;
 mod revise;
 mod works;
 
@@ -21,8 +23,10 @@ use crate::engine::{self, Handing, PolicySet};
 use crate::json::Raw;
 use crate::state::{BindingLister, ClusterLister, Ledger, WorkLister};
 
+pub use chaperons::{ChaperonReview, elect};
+pub use review::ReviewOutcome;
 pub use revise::{Revised, SkippedRule};
-pub use works::{WorkOutcome, WorkReview};
+pub use works::WorkReview;
 
 use revise::Situation;
 
@@ -154,14 +158,14 @@ impl Service {
         object: Raw<'a>,
         target: &Target<'a>,
     ) -> Result<Revised<'a>, Failure> {
-        let policies = self.policies.selecting(workload, &object)?;
+        let selection = self.policies.selection(workload, &object)?;
         let request = engine::Request { workload, object, target };
-        if target.schedule.is_some() || policies.is_empty() {
-            return self.settle(request, &policies, Situation::default()).await;
+        if target.schedule.is_some() || selection.is_empty() {
+            return self.settle(request, &selection, Situation::default()).await;
         }
         // Nobody said; where bindings can be read, they do.
         let Some(binding) = self.binding_if_there(workload).await? else {
-            return self.settle(request, &policies, Situation::default()).await;
+            return self.settle(request, &selection, Situation::default()).await;
         };
         let situation = Situation { preserves: binding.preserves, ..Situation::default() };
         let target = Target {
@@ -169,7 +173,7 @@ impl Service {
             schedule: Some(binding.schedule),
             ..target.clone()
         };
-        self.settle(engine::Request { target: &target, ..request }, &policies, situation).await
+        self.settle(engine::Request { target: &target, ..request }, &selection, situation).await
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::domain::{AllocationKey, Code, Delivery, Failure, Workload};
 use crate::engine::{
-    self, Claim, Deliveries, Draft, Entries, Facts, Handing, Policy, PolicySet, Request, Revision, Stop,
+    self, Claim, Deliveries, Draft, Entries, Facts, Handing, Request, Revision, Selection, Stop,
 };
 use crate::state::{LedgerError, Swap};
 
@@ -16,7 +16,7 @@ pub(super) const MAX_ATTEMPTS: usize = 16;
 pub struct Revised<'a> {
     /// The object after the rules.
     pub object: Draft<'a>,
-    /// The rules that changed something, as `Kind/policy/rule`.
+    /// The rules that changed something, as `Kind/policy/rule`, and the transformations, as `Kind/name`.
     pub applied: Vec<String>,
     /// The rules that could not be applied and say that they are skipped then.
     pub skipped: Vec<SkippedRule>,
@@ -24,8 +24,10 @@ pub struct Revised<'a> {
     pub hosts: Vec<String>,
     /// The allocations that leave a cluster.
     pub handings: Vec<Handing>,
-    /// A digest of the policies that select the object.
+    /// A digest of what is at work on the object.
     pub hash: String,
+    /// Whether something is known about the cluster; only looked up where somebody may want to know it.
+    pub(super) knows_cluster: bool,
 }
 
 /// A rule that could not be applied and says that it is skipped then.
@@ -63,11 +65,11 @@ impl Service {
     pub(super) async fn settle<'a>(
         &self,
         request: Request<'_, 'a>,
-        policies: &[&Policy],
+        selection: &Selection<'_>,
         situation: Situation<'_>,
     ) -> Result<Revised<'a>, Failure> {
         for _ in 0..MAX_ATTEMPTS {
-            let Planned { revised, claims } = self.plan(request, policies, situation).await?;
+            let Planned { revised, claims } = self.plan(request, selection, situation).await?;
             if self.commit(request.workload, &claims).await? {
                 return Ok(revised);
             }
@@ -79,11 +81,11 @@ impl Service {
     pub(super) async fn plan<'a>(
         &self,
         request: Request<'_, 'a>,
-        policies: &[&Policy],
+        selection: &Selection<'_>,
         situation: Situation<'_>,
     ) -> Result<Planned<'a>, Failure> {
-        let entries = self.entries(request.workload, policies).await?;
-        let cluster = self.cluster(request.workload, request.target, policies).await?;
+        let entries = self.entries(request.workload, selection).await?;
+        let cluster = self.cluster(request, selection).await?;
         let pod_template = self.policies.pod_template(&request.workload.gvk);
         let mut deliveries: Option<Vec<Delivery>> = None;
         loop {
@@ -95,15 +97,19 @@ impl Service {
                     (Some(_), None) => Deliveries::Unread,
                     (Some(_), Some(read)) => Deliveries::Read(read),
                 },
-                cluster: cluster.as_ref(),
+                cluster: cluster.as_ref().map(|(_, cluster)| cluster),
+                cluster_kind: cluster.as_ref().and_then(|(kind, _)| *kind),
                 pod_template: &pod_template,
                 preserves: situation.preserves,
                 now: (self.clock.0)(),
             };
-            match engine::revise(request, policies, facts) {
+            match engine::revise(request, selection, facts) {
                 Ok(mut revision) => {
                     let claims = std::mem::take(&mut revision.claims);
-                    return Ok(Planned { revised: Revised::of(revision, policies), claims });
+                    return Ok(Planned {
+                        revised: Revised::of(revision, selection, cluster.is_some()),
+                        claims,
+                    });
                 }
                 Err(Stop::Refused(failure)) => return Err(failure),
                 Err(Stop::Unread) => {
@@ -114,9 +120,9 @@ impl Service {
     }
 
     /// What the ledger holds for the allocations that the rules may ask for.
-    async fn entries(&self, workload: &Workload, policies: &[&Policy]) -> Result<Entries, Failure> {
+    async fn entries(&self, workload: &Workload, selection: &Selection<'_>) -> Result<Entries, Failure> {
         let mut entries = Entries::new();
-        for allocation in engine::allocations(policies) {
+        for allocation in engine::allocations(&selection.policies) {
             if !entries.contains_key(allocation) {
                 let key = AllocationKey::new(allocation, workload);
                 let entry = self.ledger.read(&key).await.map_err(|error| unusable(&error))?;
@@ -158,18 +164,19 @@ pub(super) fn contended() -> Failure {
 }
 
 impl<'a> Revised<'a> {
-    fn of(revision: Revision<'_, 'a>, policies: &[&Policy]) -> Self {
+    fn of(revision: Revision<'_, 'a>, selection: &Selection<'_>, knows_cluster: bool) -> Self {
         let applied = revision.applied.iter().map(|(policy, rule)| format!("{}/{}", policy.owner, rule.name));
         let skipped = revision.skipped.iter().map(|skipped| SkippedRule {
             rule: format!("{}/{}", skipped.policy.owner, skipped.rule.name),
             failure: skipped.failure.clone(),
         });
         Self {
-            applied: applied.collect(),
+            applied: applied.chain(revision.transformed).collect(),
             skipped: skipped.collect(),
             hosts: revision.hosts,
             handings: revision.handings,
-            hash: PolicySet::hash(policies),
+            hash: selection.hash(),
+            knows_cluster,
             object: revision.object,
         }
     }

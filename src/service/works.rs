@@ -4,9 +4,9 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use super::revise::{MAX_ATTEMPTS, Planned, Revised, Situation, SkippedRule, contended};
-use super::{Service, in_time, too_late};
+use super::{ReviewOutcome, Service, in_time, too_late};
 use crate::domain::{Binding, BindingName, ClusterName, Failure, Target, Workload};
-use crate::engine::{Claim, Draft, Handing, Policy, Request};
+use crate::engine::{Claim, Draft, Handing, Request, Selection};
 use crate::json::{Number, Pointer, Raw, Text};
 use crate::patch::Patch;
 use crate::state::BindingLookup;
@@ -23,47 +23,6 @@ pub struct WorkReview<'r, 'a> {
     pub old: Option<Raw<'a>>,
     /// Nothing is to be written.
     pub dry_run: bool,
-}
-
-/// What becomes of a Work.
-#[derive(Clone, Debug)]
-pub struct WorkOutcome<'a> {
-    /// What is to be changed in it, or why it can't be stored.
-    pub patch: Result<Patch<'a>, Failure>,
-    /// What whoever stores it should know.
-    pub warnings: Vec<String>,
-    /// The rules that changed something, as `Kind/policy/rule`.
-    pub applied: Vec<String>,
-    /// The rules that were skipped.
-    pub skipped: Vec<SkippedRule>,
-    /// The allocations that leave a cluster.
-    pub handings: Vec<Handing>,
-    /// The cluster that it is for, if it concerns us.
-    pub cluster: Option<ClusterName>,
-}
-
-impl WorkOutcome<'_> {
-    /// A Work that is left as it is.
-    pub fn untouched() -> Self {
-        Self {
-            patch: Ok(Patch::default()),
-            warnings: Vec::new(),
-            applied: Vec::new(),
-            skipped: Vec::new(),
-            handings: Vec::new(),
-            cluster: None,
-        }
-    }
-
-    /// A Work that can't be stored, or not be reviewed.
-    pub fn refused(failure: Failure) -> Self {
-        Self { patch: Err(failure), ..Self::untouched() }
-    }
-
-    /// Something that is left as it is, although it should not have come here.
-    pub fn ignored(warning: String) -> Self {
-        Self { warnings: vec![warning], ..Self::untouched() }
-    }
 }
 
 /// A Work that concerns us.
@@ -90,7 +49,7 @@ impl<'a> Old<'a> {
 
 /// What one manifest needs to be revised, if a policy selects it.
 struct Selected<'p> {
-    policies: Vec<&'p Policy>,
+    selection: Selection<'p>,
     binding: Binding,
 }
 
@@ -127,26 +86,26 @@ impl Service {
         &self,
         review: WorkReview<'_, 'a>,
         deadline: Option<Instant>,
-    ) -> WorkOutcome<'a> {
-        let late = || WorkOutcome::refused(too_late());
+    ) -> ReviewOutcome<'a> {
+        let late = || ReviewOutcome::refused(too_late());
         in_time(self.review_work_in_time(review), deadline).await.unwrap_or_else(late)
     }
 
-    async fn review_work_in_time<'a>(&self, review: WorkReview<'_, 'a>) -> WorkOutcome<'a> {
+    async fn review_work_in_time<'a>(&self, review: WorkReview<'_, 'a>) -> ReviewOutcome<'a> {
         let work = match Work::read(review.object) {
             Ok(work) => work,
-            Err(failure) => return WorkOutcome::refused(failure),
+            Err(failure) => return ReviewOutcome::refused(failure),
         };
         if work.is_being_deleted() || !self.concerns(&work) {
-            return WorkOutcome::untouched();
+            return ReviewOutcome::untouched();
         }
         let binding = match work.binding() {
             Ok(Some(binding)) => binding,
-            Ok(None) => return WorkOutcome::untouched(),
-            Err(failure) => return WorkOutcome::refused(failure),
+            Ok(None) => return ReviewOutcome::untouched(),
+            Err(failure) => return ReviewOutcome::refused(failure),
         };
         let Some(cluster) = Work::cluster(review.namespace) else {
-            return WorkOutcome::refused(Failure::unprocessable(format!(
+            return ReviewOutcome::refused(Failure::unprocessable(format!(
                 "/metadata/namespace: {:?} is no namespace of a member cluster, so that nobody can tell which cluster the Work is for; Karmada's \
                  begin with {:?}",
                 review.namespace,
@@ -160,16 +119,15 @@ impl Service {
 
     /// Whether the Work has been revised, or holds something that may have to be.
     fn concerns(&self, work: &Work<'_>) -> bool {
-        let known = |workload: &Workload| self.policies.knows(&workload.gvk);
-        work.is_recorded()
-            || work
-                .manifests
-                .iter()
-                .any(|manifest| manifest.is_marked() || manifest.workload.as_ref().is_some_and(known))
+        let known = |manifest: &Manifest<'_>| {
+            let gvk = manifest.workload.as_ref().map(|workload| &workload.gvk);
+            gvk.is_some_and(|gvk| self.policies.concerns(gvk, &manifest.raw))
+        };
+        work.is_recorded() || work.manifests.iter().any(|manifest| manifest.is_marked() || known(manifest))
     }
 
-    async fn rewrite<'a>(&self, job: &Job<'_, 'a>) -> WorkOutcome<'a> {
-        let mut outcome = WorkOutcome { cluster: Some(job.cluster.clone()), ..WorkOutcome::untouched() };
+    async fn rewrite<'a>(&self, job: &Job<'_, 'a>) -> ReviewOutcome<'a> {
+        let mut outcome = ReviewOutcome { cluster: Some(job.cluster.clone()), ..ReviewOutcome::untouched() };
         let restored = match restore(job) {
             Ok(restored) => restored,
             Err(Unrestored::Unchanged(warning)) => {
@@ -199,10 +157,10 @@ impl Service {
             match self.commit_all(&claims).await {
                 Ok(true) => return outcome,
                 Ok(false) => {}
-                Err(failure) => return WorkOutcome { patch: Err(failure), ..outcome },
+                Err(failure) => return ReviewOutcome { patch: Err(failure), ..outcome },
             }
         }
-        WorkOutcome { patch: Err(contended()), ..outcome }
+        ReviewOutcome { patch: Err(contended()), ..outcome }
     }
 
     async fn commit_all(&self, claims: &[(&Workload, Vec<Claim>)]) -> Result<bool, Failure> {
@@ -219,7 +177,7 @@ impl Service {
         &self,
         job: &Job<'w, 'a>,
         restored: &[Option<String>],
-        outcome: &mut WorkOutcome<'_>,
+        outcome: &mut ReviewOutcome<'_>,
         claims: &mut Vec<(&'w Workload, Vec<Claim>)>,
     ) -> Result<Patch<'a>, Left> {
         let mut rewrite = Rewrite::new(job.work);
@@ -251,7 +209,7 @@ impl Service {
         job: &Job<'w, '_>,
         manifest: &'w Manifest<'_>,
         object: Raw<'b>,
-        outcome: &mut WorkOutcome<'_>,
+        outcome: &mut ReviewOutcome<'_>,
         claims: &mut Vec<(&'w Workload, Vec<Claim>)>,
         take: impl FnOnce(Draft<'b>, Tail<'_>) -> Result<(), Failure>,
     ) -> Result<(), Left> {
@@ -275,9 +233,9 @@ impl Service {
             own: &|| job.old.work()?.delivery(&job.cluster, workload),
         };
         let request = Request { workload, object, target: &target };
-        let Planned { revised, claims: own } = self.plan(request, &selected.policies, situation).await?;
+        let Planned { revised, claims: own } = self.plan(request, &selected.selection, situation).await?;
         claims.push((workload, own));
-        let Revised { object, applied, hosts, handings, hash, skipped } = revised;
+        let Revised { object, applied, hosts, handings, hash, skipped, .. } = revised;
         let told = handings.iter().map(|handing| warning(workload, handing));
         for warning in told.chain(skipped.iter().map(SkippedRule::to_string)) {
             // The same object may be in the Work twice.
@@ -292,15 +250,21 @@ impl Service {
         Ok(())
     }
 
-    /// The policies that select a manifest, and its binding; `None` if no policy does.
+    /// What is at work on a manifest, and its binding; `None` if nothing is.
     async fn select(
         &self,
         job: &Job<'_, '_>,
         workload: &Workload,
         object: Raw<'_>,
     ) -> Result<Option<Selected<'_>>, Left> {
-        let policies = self.policies.selecting(workload, &object)?;
-        if policies.is_empty() {
+        let selection = if self.policies.transformations.is_empty() {
+            // So that revisions can be taken back for good: whoever takes all transformations away does not mean to stop
+            // the delivery of what still names one.
+            Selection { policies: self.policies.selecting(workload, &object)?, ..Selection::default() }
+        } else {
+            self.policies.selection(workload, &object)?
+        };
+        if selection.is_empty() {
             return Ok(None);
         }
         if let Some(namespace) = &job.binding.namespace
@@ -314,7 +278,7 @@ impl Service {
             ))));
         }
         match self.binding_of_work(workload, &job.binding).await? {
-            BindingLookup::Found(binding) => Ok(Some(Selected { policies, binding })),
+            BindingLookup::Found(binding) => Ok(Some(Selected { selection, binding })),
             BindingLookup::Gone => Err(Left::BindingGone),
         }
     }

@@ -6,6 +6,7 @@
     reason = "clippy lets tests do so, but does not take the helpers of a test for one"
 )]
 
+mod admiralty_manifests;
 mod architecture;
 mod health;
 mod http;

@@ -54,7 +54,9 @@ pub(super) fn run(arguments: &PreviewArgs) -> Result<(), CliError> {
     let object = document.value;
     let workload = workload(&object)
         .map_err(|problem| CliError::Refused(format!("{}: {problem}", arguments.filename.display())))?;
-    if !loaded.policies.knows(&workload.gvk) {
+    let text = object.to_string();
+    let text = Text::parse(text.as_bytes()).map_err(CliError::failed)?;
+    if !loaded.policies.concerns(&workload.gvk, &text.root()) {
         let api_version = workload.gvk.api_version();
         output::note(&format!(
             "no policy selects {workload} ({api_version}): every cluster gets it as it is"
@@ -63,8 +65,6 @@ pub(super) fn run(arguments: &PreviewArgs) -> Result<(), CliError> {
     let ledger = MemoryLedger::with_entries(allocations(arguments, &loaded.policies, &workload)?);
     let service = Service::new(loaded.policies, Arc::new(ledger));
     let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(CliError::failed)?;
-    let text = object.to_string();
-    let text = Text::parse(text.as_bytes()).map_err(CliError::failed)?;
     let shown: Vec<Shown<'_>> = clusters
         .into_iter()
         .map(|cluster| {
@@ -117,7 +117,10 @@ fn workload(object: &Value<'_>) -> Result<Workload, String> {
     Ok(Workload {
         gvk: GroupVersionKind::of(&required(&["apiVersion"])?, &required(&["kind"])?),
         namespace: text(&["metadata", "namespace"]).unwrap_or_default(),
-        name: required(&["metadata", "name"])?,
+        name: text(&["metadata", "name"])
+            .or_else(|| text(&["metadata", "generateName"]))
+            .filter(|name| !name.is_empty())
+            .map_or_else(|| required(&["metadata", "name"]), Ok)?,
     })
 }
 

@@ -164,19 +164,20 @@ impl Case {
             schedule: self.schedule.clone(),
             original: original.as_ref().map(|original| original.root()),
         };
-        let policies = self.policies.selecting(&workload, &text.root()).unwrap();
-        let entries: BTreeMap<_, _> = allocations(&policies).map(|name| (name.to_owned(), None)).collect();
+        let selection = self.policies.selection(&workload, &text.root()).unwrap();
+        let entries: BTreeMap<_, _> = allocations(&selection.policies).map(|name| (name.to_owned(), None)).collect();
         let facts = Facts {
             entries: &entries,
             allocations: &self.policies.allocations,
             cluster: self.known.as_ref(),
+            cluster_kind: None,
             pod_template: &self.policies.pod_template(&workload.gvk),
             deliveries: Deliveries::Unreadable,
             preserves: false,
             now: Timestamp::UNIX_EPOCH,
         };
         let request = Request { workload: &workload, object: text.root(), target: &target };
-        let revision = revise(request, &policies, facts).map_err(|stop| match stop {
+        let revision = revise(request, &selection, facts).map_err(|stop| match stop {
             Stop::Refused(failure) => format!("{} {}", failure.code().status(), failure.message()),
             Stop::Unread => "unread".to_owned(),
         })?;

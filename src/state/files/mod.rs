@@ -31,7 +31,7 @@ use self::look::Look;
 use self::read::{Reading, read};
 use super::snapshot::{Counts, Match, Snapshot};
 use super::{BindingLister, BindingLookup, ClusterLister, LookupError, WorkLister};
-use crate::domain::{Binding, BindingName, Cluster, ClusterName, Delivery, Workload};
+use crate::domain::{Binding, BindingName, Cluster, ClusterKind, ClusterName, Delivery, Workload};
 
 /// Bindings, Works and clusters, as files say that they are. All clones are one.
 #[derive(Clone, Debug)]
@@ -209,6 +209,14 @@ impl ClusterLister for StateFiles {
         namespace: &'a str,
     ) -> BoxFuture<'a, Result<Option<Cluster>, LookupError>> {
         async move { Ok(self.current().await?.cluster(name, namespace)) }.boxed()
+    }
+
+    fn namesakes<'a>(
+        &'a self,
+        name: &'a ClusterName,
+        namespace: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<(ClusterKind, Cluster)>, LookupError>> {
+        async move { Ok(self.current().await?.namesakes(name, namespace)) }.boxed()
     }
 }
 
