@@ -72,20 +72,23 @@ fn read_file(path: &Path) -> Result<Vec<Document>, Cause> {
 }
 
 fn read_from(input: impl Read) -> Result<Vec<Document>, Cause> {
-    parse(&take(input, MAX_FILE_BYTES)?)
+    parse(&take(input, MAX_FILE_BYTES, 0)?)
 }
 
 /// Reads what is in the file at `path`, if it is no more than `limit`.
 pub fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Cause> {
     let file = fs::File::open(path)?;
-    if file.metadata()?.is_dir() {
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
         return Err(Cause::Directory);
     }
-    take(file, limit)
+    // One more, so that its end is seen without asking for more memory.
+    take(file, limit, metadata.len().saturating_add(1))
 }
 
-fn take(input: impl Read, limit: u64) -> Result<Vec<u8>, Cause> {
-    let mut bytes = Vec::new();
+/// `likely` is how much there may be; what there is counts.
+fn take(input: impl Read, limit: u64, likely: u64) -> Result<Vec<u8>, Cause> {
+    let mut bytes = Vec::with_capacity(usize::try_from(likely.min(limit + 1)).unwrap_or_default());
     input.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit { Err(Cause::TooLarge { limit }) } else { Ok(bytes) }
 }
