@@ -55,22 +55,23 @@ pub(super) struct Situation {
 }
 
 impl Service {
-    /// Revises, and makes the revision true in the ledger before it returns; unless it is a dry run.
+    /// Revises by those `policies` of `set`, and makes the revision true in the ledger before it returns; unless it is a dry run.
     pub(super) async fn settle<'a>(
         &self,
         request: Request<'_, 'a>,
+        set: &PolicySet,
         policies: &[&Policy],
         situation: Situation,
     ) -> Result<Revised<'a>, Failure> {
         let mut entries = self.entries(request.workload, policies).await?;
         let cluster = self.cluster(request.workload, request.target, policies).await?;
-        let pod_template = self.policies.pod_template(&request.workload.gvk);
+        let pod_template = set.pod_template(&request.workload.gvk);
         let mut deliveries: Option<Vec<Delivery>> = None;
         for _ in 0..MAX_ATTEMPTS {
             let revision = loop {
                 let facts = Facts {
                     entries: &entries,
-                    allocations: &self.policies.allocations,
+                    allocations: &set.allocations,
                     deliveries: match (&self.works, &deliveries) {
                         (None, _) => Deliveries::Unreadable,
                         (Some(_), None) => Deliveries::Unread,

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::revise::{Revised, Situation, SkippedRule};
 use super::{Service, in_time, too_late};
 use crate::domain::{Binding, BindingName, ClusterName, Failure, Target, Workload};
-use crate::engine::{Draft, Handing, Policy, Request};
+use crate::engine::{Draft, Handing, Policy, PolicySet, Request};
 use crate::json::{Number, Pointer, Raw, Text};
 use crate::patch::Patch;
 use crate::state::BindingLookup;
@@ -67,6 +67,7 @@ impl WorkOutcome<'_> {
 
 /// A Work that concerns us.
 struct Job<'w, 'a> {
+    set: &'w PolicySet,
     work: &'w Work<'a>,
     old: Option<&'w Work<'a>>,
     binding: BindingName,
@@ -104,7 +105,8 @@ impl Service {
             Ok(work) => work,
             Err(failure) => return WorkOutcome::refused(failure),
         };
-        if work.is_being_deleted() || !self.concerns(&work) {
+        let set = self.policies.load_full();
+        if work.is_being_deleted() || !concerns(&set, &work) {
             return WorkOutcome::untouched();
         }
         let binding = match work.binding() {
@@ -122,18 +124,9 @@ impl Service {
         };
         // One that can't be read has nothing to say.
         let old = review.old.and_then(|old| Work::read(old).ok());
-        let job = Job { work: &work, old: old.as_ref(), binding, cluster, dry_run: review.dry_run };
+        let job =
+            Job { set: &set, work: &work, old: old.as_ref(), binding, cluster, dry_run: review.dry_run };
         self.rewrite(&job).await
-    }
-
-    /// Whether the Work has been revised, or holds something that may have to be.
-    fn concerns(&self, work: &Work<'_>) -> bool {
-        let known = |workload: &Workload| self.policies.knows(&workload.gvk);
-        work.is_recorded()
-            || work
-                .manifests
-                .iter()
-                .any(|manifest| manifest.is_marked() || manifest.workload.as_ref().is_some_and(known))
     }
 
     async fn rewrite<'a>(&self, job: &Job<'_, 'a>) -> WorkOutcome<'a> {
@@ -212,7 +205,7 @@ impl Service {
                 return Ok(true);
             }
         };
-        let interpretation = self.policies.interpretation(&workload.gvk);
+        let interpretation = job.set.interpretation(&workload.gvk);
         let own = object.at(&interpretation.replicas).ok().flatten();
         let target = Target {
             cluster: job.cluster.clone(),
@@ -226,7 +219,7 @@ impl Service {
             dry_run: job.dry_run,
         };
         let request = Request { workload, object, target: &target };
-        let revised = self.settle(request, &selected.policies, situation).await?;
+        let revised = self.settle(request, job.set, &selected.policies, situation).await?;
         let Revised { object, applied, hosts, handings, hash, skipped } = revised;
         let told = handings.iter().map(|handing| warning(workload, handing));
         for warning in told.chain(skipped.iter().map(SkippedRule::to_string)) {
@@ -243,13 +236,13 @@ impl Service {
     }
 
     /// The policies that select a manifest, and its binding.
-    async fn select(
+    async fn select<'p>(
         &self,
-        job: &Job<'_, '_>,
+        job: &Job<'p, '_>,
         workload: &Workload,
         object: Raw<'_>,
-    ) -> Result<Result<Selected<'_>, Left>, Failure> {
-        let policies = self.policies.selecting(workload, &object)?;
+    ) -> Result<Result<Selected<'p>, Left>, Failure> {
+        let policies = job.set.selecting(workload, &object)?;
         if policies.is_empty() {
             return Ok(Err(Left::Unselected));
         }
@@ -268,6 +261,16 @@ impl Service {
             BindingLookup::Gone => Err(Left::BindingGone),
         })
     }
+}
+
+/// Whether the Work has been revised, or holds something that may have to be.
+fn concerns(set: &PolicySet, work: &Work<'_>) -> bool {
+    let known = |workload: &Workload| set.knows(&workload.gvk);
+    work.is_recorded()
+        || work
+            .manifests
+            .iter()
+            .any(|manifest| manifest.is_marked() || manifest.workload.as_ref().is_some_and(known))
 }
 
 /// The manifests without their last revision, as text; `None` for those that carry none.

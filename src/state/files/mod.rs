@@ -12,7 +12,6 @@
 //! What can't be told: of a file that is written in place, what was written so far may be a whole set by itself. So files
 //! are best replaced as a whole, by renaming. It relies on a file system that shows changes at once, as local ones do.
 
-mod look;
 mod read;
 mod reader;
 
@@ -28,11 +27,11 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::sync::Mutex;
 
-use self::look::Look;
 use self::read::{Reading, read};
 use self::reader::Reader;
 use super::snapshot::{Counts, Match, Snapshot};
 use super::{BindingLister, BindingLookup, ClusterLister, LookupError, WorkLister};
+use crate::documents::Look;
 use crate::domain::{Binding, BindingName, Cluster, ClusterName, Delivery, Workload};
 
 /// Bindings, Works and clusters, as files say that they are. All clones are one.
