@@ -26,5 +26,5 @@ pub use fault::{Fault, field_path};
 pub use list::{Listing, list};
 pub use look::Look;
 pub use problem::{Cause, Problem};
-pub use read::{File, MAX_FILE_BYTES, Reading, STDIN, parse, read, read_bytes, read_one};
+pub use read::{File, MAX_FILE_BYTES, OWN_MAPPING, Reading, STDIN, parse, read, read_bytes, read_one};
 pub use still::{Found, Still, read_still};

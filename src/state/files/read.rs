@@ -1,9 +1,10 @@
 //! Files to a snapshot.
 
 use std::fmt::Write as _;
+use std::hint::black_box;
 use std::path::PathBuf;
 
-use crate::documents::{self, Fault, Found, Look, Still, read_still};
+use crate::documents::{self, Fault, Found, Look, OWN_MAPPING, Still, read_still};
 use crate::json::{Kind, MAX_DEPTH, Text};
 use crate::state::snapshot::{Draft, Snapshot};
 
@@ -29,7 +30,14 @@ pub(super) fn read(paths: &[PathBuf], before: Option<u64>) -> Reading {
         Found::Contents(contents) => Some(make(&look, contents)),
         Found::Restless(faults) => Some(Err(Fault::texts(faults))),
     };
+    give_back();
     Reading { look, digest, result }
+}
+
+/// Has the usual allocator give back to the system what this thread has freed. It does so only when something is freed that
+/// is large, but not so large that it has a mapping of its own; and the last that a reading frees is small.
+fn give_back() {
+    drop(black_box(Vec::<u8>::with_capacity(96 << 10)));
 }
 
 /// What the files say. That is first looked for in the way that takes little memory, which tells no places, and then, if
@@ -80,7 +88,8 @@ fn make_frugally(files: &[PathBuf], contents: &[Result<Vec<u8>, String>]) -> Opt
 
 /// The documents of a text as a list in JSON.
 fn as_list(bytes: &[u8]) -> Option<String> {
-    let mut list = String::from("[");
+    let mut list = String::with_capacity(OWN_MAPPING);
+    list.push('[');
     for document in documents::parse(bytes).ok()? {
         let comma = if list.len() > 1 { "," } else { "" };
         write!(list, "{comma}{}", document.value).ok()?;
