@@ -1,6 +1,7 @@
 //! The composition root: puts policies, ledger, state, service, doors and server together, and runs them.
 
 mod policies;
+mod reload;
 mod serve;
 mod state;
 

@@ -1,8 +1,9 @@
 //! Policies from files, with every fault told with its file, document, line and field.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use crate::documents::{self, Fault, File};
+use crate::documents::{self, Fault, File, Found, Look, MAX_FILE_BYTES, Still, read_still};
 use crate::engine::PolicySet;
 use crate::json::Value;
 use crate::policy;
@@ -17,6 +18,17 @@ pub struct Loaded {
     pub documents: usize,
     /// Whether they are the built-in example, because no file was named.
     pub built_in: bool,
+    /// What they were read from, if that can be read again.
+    pub seen: Option<Seen>,
+}
+
+/// Files, and how they were.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// The files and directories.
+    pub(super) paths: Vec<PathBuf>,
+    pub(super) look: Look,
+    pub(super) digest: Option<u64>,
 }
 
 /// Loads the policies in these files and directories, or the built-in example if there are none.
@@ -30,19 +42,65 @@ pub fn load(paths: &[PathBuf]) -> Result<Loaded, Vec<String>> {
             documents.into_iter().map(|document| (PathBuf::from("built-in"), document)).collect();
         return compile(&sources, Vec::new(), true);
     }
-    let reading = documents::read(paths);
-    let problems: Vec<Fault> = reading.problems.iter().map(Fault::from).collect();
-    let sources: Vec<(PathBuf, Document)> = reading
-        .files
-        .into_iter()
-        .flat_map(|File { path, documents }| {
-            documents.into_iter().map(move |document| (path.clone(), document))
-        })
-        .collect();
-    if sources.is_empty() && problems.is_empty() {
-        return Err(vec![format!("{}: there is no document in it", paths[0].display())]);
+    if paths.iter().any(|path| is_pipe(path)) {
+        // It gives what it has only once.
+        let documents::Reading { files, problems } = documents::read(paths);
+        let files = files.into_iter().map(|File { path, documents }| (path, documents)).collect();
+        return of_files(paths, files, problems.iter().map(Fault::from).collect());
     }
-    compile(&sources, problems, false)
+    let Still { look, digest, found } = read_still(paths, MAX_FILE_BYTES, None);
+    let contents = match found {
+        Found::Contents(contents) => contents,
+        Found::Restless(faults) => return Err(Fault::texts(faults)),
+        Found::Same => Vec::new(),
+    };
+    let loaded = load_again(paths, &look, contents)?;
+    Ok(Loaded { seen: Some(Seen { paths: paths.to_vec(), look, digest }), ..loaded })
+}
+
+/// The policies in what has been read.
+pub(super) fn load_again(
+    paths: &[PathBuf],
+    look: &Look,
+    contents: Vec<Result<Vec<u8>, String>>,
+) -> Result<Loaded, Vec<String>> {
+    let mut faults: Vec<Fault> = look.faults.iter().chain(&look.empty).cloned().collect();
+    let mut files = Vec::new();
+    for (path, content) in look.files.iter().zip(contents) {
+        let documents = content.and_then(|bytes| {
+            if bytes.trim_ascii().is_empty() {
+                // More likely than not, somebody is about to write it.
+                return Err("the file is empty".to_owned());
+            }
+            documents::parse(&bytes).map_err(|cause| cause.to_string())
+        });
+        match documents {
+            Ok(documents) => files.push((path.clone(), documents)),
+            Err(problem) => faults.push(Fault::of(path, &problem)),
+        }
+    }
+    of_files(paths, files, faults)
+}
+
+fn is_pipe(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
+fn of_files(
+    paths: &[PathBuf],
+    files: Vec<(PathBuf, Vec<Document>)>,
+    faults: Vec<Fault>,
+) -> Result<Loaded, Vec<String>> {
+    let sources: Vec<(PathBuf, Document)> = files
+        .into_iter()
+        .flat_map(|(path, documents)| documents.into_iter().map(move |document| (path.clone(), document)))
+        .collect();
+    match paths.first() {
+        Some(path) if sources.is_empty() && faults.is_empty() => {
+            Err(vec![format!("{}: there is no document in it", path.display())])
+        }
+        _ => compile(&sources, faults, false),
+    }
 }
 
 fn compile(
@@ -53,7 +111,7 @@ fn compile(
     let values: Vec<Value<'static>> = sources.iter().map(|(_, document)| document.value.clone()).collect();
     match policy::compile(&values) {
         Ok(policies) if faults.is_empty() => {
-            return Ok(Loaded { policies, documents: values.len(), built_in });
+            return Ok(Loaded { policies, documents: values.len(), built_in, seen: None });
         }
         Ok(_) => {}
         Err(findings) => faults.extend(findings.iter().map(|finding| {

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use prometheus_client::registry::Registry;
 
 use super::policies::Loaded;
+use super::reload::{self, PolicyFiles};
 use super::state;
 use crate::certs::{self, CertsError, Pair, Pem, SubjectNames};
 use crate::doors::{Interpreter, PodChaperons, Pods, RevisionMetrics, Works};
@@ -82,6 +83,7 @@ pub enum ServeError {
 
 /// Serves until the process is told to end.
 pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
+    let seen = config.loaded.seen.clone();
     let mut service = Service::new(policies(config.loaded), open(config.ledger)?);
     if let Some(files) = &config.state {
         let files = Arc::new(files.clone());
@@ -107,6 +109,10 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
     if let Some(files) = config.state {
         state::register(&files, &mut registry);
         tokio::spawn(state::follow(files));
+    }
+    let stale = reload::register(&mut registry);
+    if let Some(seen) = seen {
+        tokio::spawn(PolicyFiles::new(seen, Arc::clone(&service), stale).follow());
     }
     let revisions = RevisionMetrics::register(&mut registry);
     let lifecycle = Lifecycle::default();
@@ -141,7 +147,7 @@ fn self_signed() -> Result<Pair, CertsError> {
 }
 
 fn policies(loaded: Loaded) -> crate::engine::PolicySet {
-    let Loaded { policies, documents, built_in } = loaded;
+    let Loaded { policies, documents, built_in, seen } = loaded;
     if built_in {
         tracing::warn!(
             "no --policy: serving the built-in example, ClusterRevisionPolicy/rollout-fort for Rollout.deploy.example.com"
@@ -149,6 +155,9 @@ fn policies(loaded: Loaded) -> crate::engine::PolicySet {
     } else {
         let transformations = policies.transformations.len();
         tracing::info!(transformations, documents, policies = policies.policies.len(), "policies loaded");
+        if seen.is_none() {
+            tracing::warn!("policies that come from a pipe can't be read again when they change");
+        }
     }
     policies
 }

@@ -5,6 +5,9 @@
 //! and knows `-`. [`list`], [`read_bytes`] and [`parse`] are the steps of [`read`], for those who have to look between them.
 //! A [`Fault`] is what is wrong with a document, told with its place.
 //!
+//! For files that are read again when they change, a [`Look`] tells whether they have, and [`read_still`] reads all of them as they
+//! were at one moment.
+//!
 //! A directory is read flat: `*.yaml`, `*.yml` and `*.json`, links followed, names with a leading dot skipped (a
 //! mounted `ConfigMap` holds `..data`). A file that is named itself is read whatever it is called. Files come in the
 //! order of their paths, whatever the order of the arguments, and each is read once.
@@ -14,10 +17,14 @@
 
 mod fault;
 mod list;
+mod look;
 mod problem;
 mod read;
+mod still;
 
 pub use fault::{Fault, field_path};
 pub use list::{Listing, list};
+pub use look::Look;
 pub use problem::{Cause, Problem};
-pub use read::{File, MAX_FILE_BYTES, Reading, STDIN, parse, read, read_bytes, read_one};
+pub use read::{File, MAX_FILE_BYTES, OWN_MAPPING, Reading, STDIN, parse, read, read_bytes, read_one};
+pub use still::{Found, Still, read_still};

@@ -11,6 +11,14 @@ use super::{Cause, Listing, Problem, list};
 /// The size of the largest file that [`read`] and [`read_one`] read.
 pub const MAX_FILE_BYTES: u64 = 8 << 20;
 
+/// The least capacity with which the usual allocator makes a mapping of its own for a buffer, gives it back as soon as it is
+/// freed, and learns nothing from that. Of smaller large ones it learns to keep them, and what is kept grows with them. What
+/// is not written to takes no memory.
+pub const OWN_MAPPING: usize = (32 << 20) + 4096;
+
+/// Up to here a buffer is nothing out of the ordinary.
+const SMALL: usize = 128 << 10;
+
 /// What stands for the standard input, where one document is wanted.
 pub const STDIN: &str = "-";
 
@@ -72,20 +80,26 @@ fn read_file(path: &Path) -> Result<Vec<Document>, Cause> {
 }
 
 fn read_from(input: impl Read) -> Result<Vec<Document>, Cause> {
-    parse(&take(input, MAX_FILE_BYTES)?)
+    parse(&take(input, MAX_FILE_BYTES, 0)?)
 }
 
 /// Reads what is in the file at `path`, if it is no more than `limit`.
 pub fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Cause> {
     let file = fs::File::open(path)?;
-    if file.metadata()?.is_dir() {
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
         return Err(Cause::Directory);
     }
-    take(file, limit)
+    // One more, so that its end is seen without asking for more memory.
+    let likely = usize::try_from(metadata.len()).map_or(0, |length| length.saturating_add(1));
+    take(file, limit, if likely < SMALL { likely } else { likely.max(OWN_MAPPING) })
 }
 
-fn take(input: impl Read, limit: u64) -> Result<Vec<u8>, Cause> {
-    let mut bytes = Vec::new();
+/// `likely` is how much there may be; what there is counts.
+fn take(input: impl Read, limit: u64, likely: usize) -> Result<Vec<u8>, Cause> {
+    // No more than is read can be needed, whatever the system says of the file.
+    let most = usize::try_from(limit + 1).unwrap_or(usize::MAX).max(OWN_MAPPING);
+    let mut bytes = Vec::with_capacity(likely.min(most));
     input.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit { Err(Cause::TooLarge { limit }) } else { Ok(bytes) }
 }

@@ -52,7 +52,8 @@ impl Service {
         review: ChaperonReview<'_, 'a>,
     ) -> Result<ReviewOutcome<'a>, Failure> {
         let ChaperonReview { workload, object, target, dry_run } = review;
-        let selection = self.policies.selection(workload, &object)?;
+        let set = self.policies.load_full();
+        let selection = set.selection(workload, &object)?;
         if selection.is_empty() {
             return Ok(ReviewOutcome::untouched());
         }
@@ -60,9 +61,9 @@ impl Service {
         let target = Target { cluster: target.clone(), replicas: None, schedule: None, original: None };
         let request = Request { workload, object, target: &target };
         let revised = if dry_run {
-            self.plan(request, &selection, Situation::default()).await?.revised
+            self.plan(request, &set, &selection, Situation::default()).await?.revised
         } else {
-            self.settle(request, &selection, Situation::default()).await?
+            self.settle(request, &set, &selection, Situation::default()).await?
         };
         let Revised { object, applied, skipped, handings, knows_cluster, .. } = revised;
         let mut warnings: Vec<String> = skipped.iter().map(SkippedRule::to_string).collect();

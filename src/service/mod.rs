@@ -16,6 +16,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
+use arc_swap::ArcSwap;
 use jiff::Timestamp;
 
 use crate::domain::{Answer, Code, Failure, Operation, Question, Target, Workload};
@@ -33,7 +34,8 @@ use revise::Situation;
 /// The service. Shared by all connections.
 #[derive(Debug)]
 pub struct Service {
-    policies: PolicySet,
+    /// Read once a request, so that it sees one set from its beginning to its end.
+    policies: ArcSwap<PolicySet>,
     ledger: Arc<dyn Ledger>,
     bindings: Option<Arc<dyn BindingLister>>,
     works: Option<Arc<dyn WorkLister>>,
@@ -80,7 +82,7 @@ impl Service {
     /// A service with these policies and this ledger, that can read neither bindings nor Works.
     pub fn new(policies: PolicySet, ledger: Arc<dyn Ledger>) -> Self {
         Self {
-            policies,
+            policies: ArcSwap::from_pointee(policies),
             ledger,
             bindings: None,
             works: None,
@@ -107,6 +109,11 @@ impl Service {
         Self { clock: Clock(Arc::new(clock)), ..self }
     }
 
+    /// Puts other policies in force, for the requests that begin from now on.
+    pub fn replace_policies(&self, policies: PolicySet) {
+        self.policies.store(Arc::new(policies));
+    }
+
     /// Answers a question. After `deadline` the answer is a failure that says so.
     pub async fn answer<'a>(&self, question: &Question<'a>, deadline: Option<Instant>) -> Outcome<'a> {
         let answering = self.answer_in_time(question);
@@ -123,27 +130,25 @@ impl Service {
     }
 
     async fn answer_in_time<'a>(&self, question: &Question<'a>) -> Outcome<'a> {
+        let set = self.policies.load_full();
         let answer = match &question.operation {
-            Operation::InterpretReplica => self.interpret_replica(question),
+            Operation::InterpretReplica => interpret_replica(&set, question),
             Operation::ReviseReplica { replicas } => {
-                let interpretation = self.policies.interpretation(&question.workload.gvk);
+                let interpretation = set.interpretation(&question.workload.gvk);
                 engine::revise_replica(&question.object, *replicas, interpretation).map(Answer::Revision)
             }
-            Operation::ReviseObject(target) => return self.revise_object(question, target).await,
+            Operation::ReviseObject(target) => return self.revise_object(&set, question, target).await,
         };
         Outcome::plain(answer)
     }
 
-    fn interpret_replica<'a>(&self, question: &Question<'a>) -> Result<Answer<'a>, Failure> {
-        let interpretation = self.policies.interpretation(&question.workload.gvk);
-        let namespace = &question.workload.namespace;
-        let (replicas, requirements) =
-            engine::interpret_replica(&question.object, namespace, interpretation)?;
-        Ok(Answer::Replicas { replicas, requirements })
-    }
-
-    async fn revise_object<'a>(&self, question: &Question<'a>, target: &Target<'a>) -> Outcome<'a> {
-        let revised = self.revise(&question.workload, question.object, target).await;
+    async fn revise_object<'a>(
+        &self,
+        set: &PolicySet,
+        question: &Question<'a>,
+        target: &Target<'a>,
+    ) -> Outcome<'a> {
+        let revised = self.revise_by(set, &question.workload, question.object, target).await;
         let Revised { object, applied, skipped, handings, .. } = match revised {
             Ok(revised) => revised,
             Err(failure) => return Outcome::plain(Err(failure)),
@@ -158,14 +163,24 @@ impl Service {
         object: Raw<'a>,
         target: &Target<'a>,
     ) -> Result<Revised<'a>, Failure> {
-        let selection = self.policies.selection(workload, &object)?;
+        self.revise_by(&self.policies.load_full(), workload, object, target).await
+    }
+
+    async fn revise_by<'a>(
+        &self,
+        set: &PolicySet,
+        workload: &Workload,
+        object: Raw<'a>,
+        target: &Target<'a>,
+    ) -> Result<Revised<'a>, Failure> {
+        let selection = set.selection(workload, &object)?;
         let request = engine::Request { workload, object, target };
         if target.schedule.is_some() || selection.is_empty() {
-            return self.settle(request, &selection, Situation::default()).await;
+            return self.settle(request, set, &selection, Situation::default()).await;
         }
         // Nobody said; where bindings can be read, they do.
         let Some(binding) = self.binding_if_there(workload).await? else {
-            return self.settle(request, &selection, Situation::default()).await;
+            return self.settle(request, set, &selection, Situation::default()).await;
         };
         let situation = Situation { preserves: binding.preserves, ..Situation::default() };
         let target = Target {
@@ -173,8 +188,15 @@ impl Service {
             schedule: Some(binding.schedule),
             ..target.clone()
         };
-        self.settle(engine::Request { target: &target, ..request }, &selection, situation).await
+        self.settle(engine::Request { target: &target, ..request }, set, &selection, situation).await
     }
+}
+
+fn interpret_replica<'a>(set: &PolicySet, question: &Question<'a>) -> Result<Answer<'a>, Failure> {
+    let interpretation = set.interpretation(&question.workload.gvk);
+    let namespace = &question.workload.namespace;
+    let (replicas, requirements) = engine::interpret_replica(&question.object, namespace, interpretation)?;
+    Ok(Answer::Replicas { replicas, requirements })
 }
 
 /// What `answering` gives, unless `deadline` passes before.

@@ -2,7 +2,7 @@
 
 use crate::domain::{AllocationKey, Code, Delivery, Failure, Workload};
 use crate::engine::{
-    self, Claim, Deliveries, Draft, Entries, Facts, Handing, Request, Revision, Selection, Stop,
+    self, Claim, Deliveries, Draft, Entries, Facts, Handing, PolicySet, Request, Revision, Selection, Stop,
 };
 use crate::state::{LedgerError, Swap};
 
@@ -65,11 +65,12 @@ impl Service {
     pub(super) async fn settle<'a>(
         &self,
         request: Request<'_, 'a>,
+        set: &PolicySet,
         selection: &Selection<'_>,
         situation: Situation<'_>,
     ) -> Result<Revised<'a>, Failure> {
         for _ in 0..MAX_ATTEMPTS {
-            let Planned { revised, claims } = self.plan(request, selection, situation).await?;
+            let Planned { revised, claims } = self.plan(request, set, selection, situation).await?;
             if self.commit(request.workload, &claims).await? {
                 return Ok(revised);
             }
@@ -81,17 +82,18 @@ impl Service {
     pub(super) async fn plan<'a>(
         &self,
         request: Request<'_, 'a>,
+        set: &PolicySet,
         selection: &Selection<'_>,
         situation: Situation<'_>,
     ) -> Result<Planned<'a>, Failure> {
         let entries = self.entries(request.workload, selection).await?;
         let cluster = self.cluster(request, selection).await?;
-        let pod_template = self.policies.pod_template(&request.workload.gvk);
+        let pod_template = set.pod_template(&request.workload.gvk);
         let mut deliveries: Option<Vec<Delivery>> = None;
         loop {
             let facts = Facts {
                 entries: &entries,
-                allocations: &self.policies.allocations,
+                allocations: &set.allocations,
                 deliveries: match (&self.works, &deliveries) {
                     (None, _) => Deliveries::Unreadable,
                     (Some(_), None) => Deliveries::Unread,

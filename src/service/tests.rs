@@ -264,3 +264,49 @@ async fn of_many_that_ask_at_once_all_get_the_same_host() {
         assert!(hosts.iter().all(|seen| seen.len() == 1 && *seen == hosts[0]), "{hosts:?}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_request_sees_one_set_of_policies_from_beginning_to_end() {
+    // Each set writes its own name in two places, by two policies, with a question to the ledger in between.
+    let set = |name: &str| {
+        let policy = |policy: &str, allocation: &str, place: &str| {
+            document(&format!(
+                r#"{{"apiVersion":"reviser.io/v1alpha1","kind":"ClusterRevisionPolicy","metadata":{{"name":"{policy}"}},
+                "spec":{{"resourceSelectors":[{{"apiVersion":"a/v1","kind":"Train"}}],"allocations":[{{"name":"{allocation}"}}],
+                "rules":[{{"name":"r","patch":{{"type":"Merge","value":{{"{place}":"{name}${{allocations.{allocation}}}"}}}}}}]}}}}"#
+            ))
+        };
+        policy::compile(&[policy("p", "one", "first"), policy("q", "two", "second")]).unwrap()
+    };
+    let sets = [set("red"), set("blue")];
+    let service = Arc::new(Service::new(sets[0].clone(), Arc::new(MemoryLedger::default())));
+    let asking = (0..4).map(|_| {
+        let service = Arc::clone(&service);
+        tokio::spawn(async move {
+            let mut seen = std::collections::BTreeSet::new();
+            for _ in 0..500 {
+                let operation = Operation::ReviseObject(target("c", Some(&[("c", 1)])));
+                seen.insert(answer(&service, STEPS, operation).await.unwrap());
+                tokio::task::yield_now().await;
+            }
+            seen
+        })
+    });
+    let asking: Vec<_> = asking.collect();
+    let mut turns = 0;
+    while !asking.iter().all(tokio::task::JoinHandle::is_finished) {
+        turns += 1;
+        service.replace_policies(sets[turns % 2].clone());
+        tokio::task::yield_now().await;
+    }
+    let whole = |name: &str| {
+        format!(
+            r#"[{{"op":"add","path":"/first","value":"{name}c"}},{{"op":"add","path":"/second","value":"{name}c"}}]"#
+        )
+    };
+    let mut seen = std::collections::BTreeSet::new();
+    for asked in asking {
+        seen.extend(asked.await.unwrap());
+    }
+    assert_eq!(seen, [whole("blue"), whole("red")].into_iter().collect());
+}

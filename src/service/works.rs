@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::revise::{MAX_ATTEMPTS, Planned, Revised, Situation, SkippedRule, contended};
 use super::{ReviewOutcome, Service, in_time, too_late};
 use crate::domain::{Binding, BindingName, ClusterName, Failure, Target, Workload};
-use crate::engine::{Claim, Draft, Handing, Request, Selection};
+use crate::engine::{Claim, Draft, Handing, PolicySet, Request, Selection};
 use crate::json::{Number, Pointer, Raw, Text};
 use crate::patch::Patch;
 use crate::state::BindingLookup;
@@ -29,6 +29,8 @@ pub struct WorkReview<'r, 'a> {
 struct Job<'w, 'a> {
     work: &'w Work<'a>,
     old: Old<'a>,
+    /// The policies that were in force when it came.
+    set: &'w PolicySet,
     binding: BindingName,
     cluster: ClusterName,
     dry_run: bool,
@@ -96,7 +98,8 @@ impl Service {
             Ok(work) => work,
             Err(failure) => return ReviewOutcome::refused(failure),
         };
-        if work.is_being_deleted() || !self.concerns(&work) {
+        let set = self.policies.load_full();
+        if work.is_being_deleted() || !concerns(&set, &work) {
             return ReviewOutcome::untouched();
         }
         let binding = match work.binding() {
@@ -113,17 +116,8 @@ impl Service {
             )));
         };
         let old = Old { raw: review.old, read: OnceLock::new() };
-        let job = Job { work: &work, old, binding, cluster, dry_run: review.dry_run };
+        let job = Job { work: &work, old, set: &set, binding, cluster, dry_run: review.dry_run };
         self.rewrite(&job).await
-    }
-
-    /// Whether the Work has been revised, or holds something that may have to be.
-    fn concerns(&self, work: &Work<'_>) -> bool {
-        let known = |manifest: &Manifest<'_>| {
-            let gvk = manifest.workload.as_ref().map(|workload| &workload.gvk);
-            gvk.is_some_and(|gvk| self.policies.concerns(gvk, &manifest.raw))
-        };
-        work.is_recorded() || work.manifests.iter().any(|manifest| manifest.is_marked() || known(manifest))
     }
 
     async fn rewrite<'a>(&self, job: &Job<'_, 'a>) -> ReviewOutcome<'a> {
@@ -220,7 +214,7 @@ impl Service {
             }
             return Ok(());
         };
-        let interpretation = self.policies.interpretation(&workload.gvk);
+        let interpretation = job.set.interpretation(&workload.gvk);
         let own = object.at(&interpretation.replicas).ok().flatten();
         let target = Target {
             cluster: job.cluster.clone(),
@@ -233,7 +227,8 @@ impl Service {
             own: &|| job.old.work()?.delivery(&job.cluster, workload),
         };
         let request = Request { workload, object, target: &target };
-        let Planned { revised, claims: own } = self.plan(request, &selected.selection, situation).await?;
+        let Planned { revised, claims: own } =
+            self.plan(request, job.set, &selected.selection, situation).await?;
         claims.push((workload, own));
         let Revised { object, applied, hosts, handings, hash, skipped, .. } = revised;
         let told = handings.iter().map(|handing| warning(workload, handing));
@@ -251,18 +246,18 @@ impl Service {
     }
 
     /// What is at work on a manifest, and its binding; `None` if nothing is.
-    async fn select(
+    async fn select<'w>(
         &self,
-        job: &Job<'_, '_>,
+        job: &Job<'w, '_>,
         workload: &Workload,
         object: Raw<'_>,
-    ) -> Result<Option<Selected<'_>>, Left> {
-        let selection = if self.policies.transformations.is_empty() {
+    ) -> Result<Option<Selected<'w>>, Left> {
+        let selection = if job.set.transformations.is_empty() {
             // So that revisions can be taken back for good: whoever takes all transformations away does not mean to stop
             // the delivery of what still names one.
-            Selection { policies: self.policies.selecting(workload, &object)?, ..Selection::default() }
+            Selection { policies: job.set.selecting(workload, &object)?, ..Selection::default() }
         } else {
-            self.policies.selection(workload, &object)?
+            job.set.selection(workload, &object)?
         };
         if selection.is_empty() {
             return Ok(None);
@@ -282,6 +277,15 @@ impl Service {
             BindingLookup::Gone => Err(Left::BindingGone),
         }
     }
+}
+
+/// Whether the Work has been revised, or holds something that may have to be.
+fn concerns(set: &PolicySet, work: &Work<'_>) -> bool {
+    let known = |manifest: &Manifest<'_>| {
+        let gvk = manifest.workload.as_ref().map(|workload| &workload.gvk);
+        gvk.is_some_and(|gvk| set.concerns(gvk, &manifest.raw))
+    };
+    work.is_recorded() || work.manifests.iter().any(|manifest| manifest.is_marked() || known(manifest))
 }
 
 /// The manifests without their last revision, as text; `None` for those that carry none.

@@ -17,6 +17,7 @@ mod help;
 #[path = "../support/https.rs"]
 mod https;
 mod log;
+mod policies;
 mod preview;
 #[path = "../support/process.rs"]
 mod process;

@@ -165,7 +165,8 @@ impl Case {
             original: original.as_ref().map(|original| original.root()),
         };
         let selection = self.policies.selection(&workload, &text.root()).unwrap();
-        let entries: BTreeMap<_, _> = allocations(&selection.policies).map(|name| (name.to_owned(), None)).collect();
+        let entries: BTreeMap<_, _> =
+            allocations(&selection.policies).map(|name| (name.to_owned(), None)).collect();
         let facts = Facts {
             entries: &entries,
             allocations: &self.policies.allocations,

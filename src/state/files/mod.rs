@@ -12,8 +12,8 @@
 //! What can't be told: of a file that is written in place, what was written so far may be a whole set by itself. So files
 //! are best replaced as a whole, by renaming. It relies on a file system that shows changes at once, as local ones do.
 
-mod look;
 mod read;
+mod reader;
 
 #[cfg(test)]
 mod tests;
@@ -27,10 +27,11 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::sync::Mutex;
 
-use self::look::Look;
 use self::read::{Reading, read};
+use self::reader::Reader;
 use super::snapshot::{Counts, Match, Snapshot};
 use super::{BindingLister, BindingLookup, ClusterLister, LookupError, WorkLister};
+use crate::documents::Look;
 use crate::domain::{Binding, BindingName, Cluster, ClusterKind, ClusterName, Delivery, Workload};
 
 /// Bindings, Works and clusters, as files say that they are. All clones are one.
@@ -45,6 +46,7 @@ struct Inner {
     turn: Arc<Mutex<()>>,
     /// How many readings have begun.
     begun: AtomicU64,
+    reader: Reader,
 }
 
 /// What is in force, and what was seen last.
@@ -64,12 +66,17 @@ impl StateFiles {
     ///
     /// The error is every fault of every document, each in one line, for the user. This blocks while it reads.
     pub fn open(paths: Vec<PathBuf>) -> Result<Self, Vec<String>> {
-        let Reading { look, digest, result } = read(&paths, None);
+        let reader = Reader::start().map_err(|error| vec![format!("no thread to read them: {error}")])?;
+        let named = paths.clone();
+        let Some(reading) = reader.run_here(move || read(&named, None)) else {
+            return Err(vec!["they can't be read".to_owned()]);
+        };
+        let Reading { look, digest, result } = reading;
         let snapshot = Arc::new(result.unwrap_or_else(|| Ok(Snapshot::default()))?);
         say("state loaded", snapshot.counts());
         let held = ArcSwap::from_pointee(Held { snapshot, look, digest, faults: Vec::new() });
         let (turn, begun) = (Arc::default(), AtomicU64::default());
-        Ok(Self(Arc::new(Inner { paths, held, turn, begun })))
+        Ok(Self(Arc::new(Inner { paths, held, turn, begun, reader })))
     }
 
     /// Looks at the files now. Lookups do so by themselves; this is for those who want to know without one.
@@ -102,14 +109,14 @@ impl StateFiles {
         if inner.begun.load(Ordering::SeqCst) > begun {
             return Ok(Arc::clone(&inner.held.load().snapshot));
         }
-        let reader = Arc::clone(inner);
-        let reading = tokio::task::spawn_blocking(move || {
+        let this = Arc::clone(inner);
+        let reading = inner.reader.run(move || {
             // Kept until the end, also if nobody waits for it any more.
             let _turn = turn;
-            reader.read_again()
+            this.read_again()
         });
-        reading.await.map_err(|error| {
-            tracing::error!(%error, "the state files can't be read");
+        reading.await.ok_or_else(|| {
+            tracing::error!("the state files can't be read");
             LookupError::Failed("the state files can't be read; see the log of reviser".to_owned())
         })
     }

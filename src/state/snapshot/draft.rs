@@ -62,24 +62,36 @@ impl Draft {
     /// Takes the documents of the file at `path`. A file without any is a fault: more likely than not, somebody is about
     /// to write it.
     pub fn add(&mut self, path: &Path, documents: &[Document]) {
-        if documents.is_empty() {
-            self.fault(Fault::of(
-                path,
-                "there is no document in it; to say that there is nothing, write a List without items",
-            ));
-        }
-        self.files.push(path.to_owned());
+        self.begin(path, documents.is_empty());
         for document in documents {
             let mut notes = Notes::default();
             // Lists may be in lists, as deep as documents go, so they are no recursion.
             let root = Node { value: &document.value, field: Pointer::default() };
             let mut pending: Vec<Pending<'_>> = vec![(root, None)];
             while let Some((node, inherited)) = pending.pop() {
-                self.take(document, &node, inherited, &mut pending, &mut notes);
+                let Some((api_version, kind)) = head(&node, inherited, &mut notes) else { continue };
+                if let Some(inherited) = list_of(api_version, kind, node.value) {
+                    // The first item is to come off first.
+                    let items = node.items("items", &mut notes).into_iter().rev();
+                    pending.extend(items.map(|item| (item, inherited)));
+                } else {
+                    self.take(Some(document), &node, (api_version, kind), &mut notes);
+                }
             }
             self.faults
                 .extend(notes.0.iter().map(|(field, problem)| Fault::at(path, document, field, problem)));
         }
+    }
+
+    /// Begins another file.
+    pub(super) fn begin(&mut self, path: &Path, is_empty: bool) {
+        if is_empty {
+            self.fault(Fault::of(
+                path,
+                "there is no document in it; to say that there is nothing, write a List without items",
+            ));
+        }
+        self.files.push(path.to_owned());
     }
 
     /// Notes something that is wrong with a file as a whole.
@@ -103,31 +115,14 @@ impl Draft {
         Ok(self.snapshot)
     }
 
-    /// Takes one object, or puts the items of a list on `pending`.
-    fn take<'d>(
+    /// Takes one object that is no list. Without its document nobody can tell where a fault is.
+    pub(super) fn take(
         &mut self,
-        document: &Document,
-        object: &Node<'d>,
-        inherited: Option<(&'d str, &'d str)>,
-        pending: &mut Vec<Pending<'d>>,
+        document: Option<&Document>,
+        object: &Node<'_>,
+        (api_version, kind): (&str, &str),
         notes: &mut Notes,
     ) {
-        if !object.is_map(notes) {
-            return;
-        }
-        let inherit = |name: &str, own: Option<&'d str>, notes: &mut Notes| match own {
-            Some(own) if object.get(name).is_none() => Some(own),
-            _ => object.required_name(name, notes),
-        };
-        let api_version = inherit("apiVersion", inherited.map(|(api_version, _)| api_version), notes);
-        let kind = inherit("kind", inherited.map(|(_, kind)| kind), notes);
-        let (Some(api_version), Some(kind)) = (api_version, kind) else { return };
-        if let Some(of) = kind.strip_suffix("List").filter(|of| of.is_empty() || is_list(object.value)) {
-            let inherited = (!of.is_empty()).then_some((api_version, of));
-            // The first item is to come off first.
-            pending.extend(object.items("items", notes).into_iter().rev().map(|item| (item, inherited)));
-            return;
-        }
         let gvk = GroupVersionKind::of(api_version, kind);
         let known = KINDS.iter().find(|(_, name, group, ..)| *name == gvk.kind && *group == gvk.group);
         let Some(&(kind, _, group, version, namespaced)) = known else {
@@ -163,7 +158,7 @@ impl Draft {
     /// Namespace and name of an object that is not yet there.
     fn identify<'d>(
         &mut self,
-        document: &Document,
+        document: Option<&Document>,
         kind: Kind,
         namespaced: bool,
         object: &Node<'d>,
@@ -173,8 +168,10 @@ impl Draft {
         let name = metadata.required_name("name", notes);
         let namespace = if namespaced { metadata.required_name("namespace", notes) } else { Some("") };
         let (namespace, name) = (namespace?, name?);
-        let line = document.lines.of(&metadata.field.join("name")).line;
-        let here = Place { file: self.files.len() - 1, document: document.index, line };
+        let (document, line) = document.map_or((0, 0), |document| {
+            (document.index, document.lines.of(&metadata.field.join("name")).line)
+        });
+        let here = Place { file: self.files.len() - 1, document, line };
         match self.seen.entry((kind, namespace.into(), name.into())) {
             Entry::Vacant(place) => {
                 place.insert(here);
@@ -254,6 +251,35 @@ impl Draft {
             self.snapshot.works.entry(Identity::of(workload)).or_default().push(delivery);
         }
     }
+}
+
+/// `apiVersion` and `kind`, which an item of a list may have from it.
+pub(super) fn head<'d>(
+    object: &Node<'d>,
+    inherited: Option<(&'d str, &'d str)>,
+    notes: &mut Notes,
+) -> Option<(&'d str, &'d str)> {
+    if !object.is_map(notes) {
+        return None;
+    }
+    let inherit = |name: &str, own: Option<&'d str>, notes: &mut Notes| match own {
+        Some(own) if object.get(name).is_none() => Some(own),
+        _ => object.required_name(name, notes),
+    };
+    let api_version = inherit("apiVersion", inherited.map(|(api_version, _)| api_version), notes);
+    let kind = inherit("kind", inherited.map(|(_, kind)| kind), notes);
+    Some((api_version?, kind?))
+}
+
+/// What the items of a list have from it; `None` for what is no list.
+#[expect(clippy::option_option, reason = "a list whose items have to tell themselves is a list all the same")]
+pub(super) fn list_of<'d>(
+    api_version: &'d str,
+    kind: &'d str,
+    value: &Value<'_>,
+) -> Option<Option<(&'d str, &'d str)>> {
+    let of = kind.strip_suffix("List").filter(|of| of.is_empty() || is_list(value))?;
+    Some((!of.is_empty()).then_some((api_version, of)))
 }
 
 /// Whether something whose kind ends in `List` is one: it has `items` that are a list, or null, as Go writes an empty one.

@@ -10,6 +10,7 @@
 mod binding;
 mod cluster;
 mod draft;
+mod frugal;
 mod node;
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ impl Notes {
 /// A value and where it is.
 #[derive(Clone, Debug)]
 pub(super) struct Node<'d> {
-    pub(super) value: &'d Value<'static>,
+    pub(super) value: &'d Value<'d>,
     pub(super) field: Pointer,
 }
 
@@ -76,7 +76,7 @@ impl<'d> Node<'d> {
     pub(super) fn texts(&self, name: &str, notes: &mut Notes) -> Vec<(&'d str, &'d str)> {
         let Some(map) = self.get(name).filter(|map| map.is_map(notes)) else { return Vec::new() };
         let members = map.value.as_object().into_iter().flat_map(Object::iter);
-        let text = |(name, value): (&'d str, &'d Value<'static>)| {
+        let text = |(name, value): (&'d str, &'d Value<'d>)| {
             // A pointer is not cheap, and there are many of these.
             let text = value.as_str().or_else(|| Self { value, field: map.field.join(name) }.text(notes));
             Some((name, text?))

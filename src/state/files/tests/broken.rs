@@ -24,7 +24,7 @@ fn a_faulty_set_is_refused_at_the_start_with_every_fault() {
     // A pipe or a device can't be read again.
     assert_eq!(
         StateFiles::open(vec!["/dev/null".into()]).unwrap_err(),
-        ["/dev/null: neither a file nor a directory, and state is read more than once"]
+        ["/dev/null: neither a file nor a directory, and it is read more than once"]
     );
 }
 

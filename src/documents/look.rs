@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::documents::{self, Cause, Fault};
+use super::{Cause, Fault, Problem, list};
 
 /// A file that was changed less than this before it was looked at may change again and show the same time: the clock of
 /// the system that files are stamped with ticks every few milliseconds.
@@ -15,12 +15,14 @@ const TICK: Duration = Duration::from_millis(50);
 const COARSE_TICK: Duration = Duration::from_millis(2_050);
 
 /// How files are at one moment.
-#[derive(Debug)]
-pub(super) struct Look {
+#[derive(Clone, Debug)]
+pub struct Look {
     /// The files.
-    pub(super) files: Vec<PathBuf>,
+    pub files: Vec<PathBuf>,
     /// What is wrong with the paths to them.
-    pub(super) faults: Vec<Fault>,
+    pub faults: Vec<Fault>,
+    /// The directories in which there is nothing to read, told as faults. Whether that is one is for others to say.
+    pub empty: Vec<Fault>,
     /// All that this depends on, as it is.
     places: Vec<(PathBuf, Option<Stamp>)>,
     /// Whether a later change is certain to show.
@@ -61,28 +63,31 @@ impl Stamp {
 
 impl Look {
     /// Looks at what `paths` name.
-    pub(super) fn at(paths: &[PathBuf]) -> Self {
+    pub fn at(paths: &[PathBuf]) -> Self {
         let now = SystemTime::now();
-        let listing = documents::list(paths);
-        // Nothing to read is a state like any other; somebody may be about to fill it.
-        let wrong =
-            listing.problems.iter().filter(|problem| !matches!(problem.cause(), Cause::EmptyDirectory));
-        let faults = wrong.map(Fault::from).collect();
+        let listing = list(paths);
+        let is_empty = |problem: &&Problem| matches!(problem.cause(), Cause::EmptyDirectory);
+        let (empty, wrong): (Vec<_>, Vec<_>) = listing.problems.iter().partition(is_empty);
+        let faults = wrong.into_iter().map(Fault::from).collect();
+        let empty = empty.into_iter().map(Fault::from).collect();
         let stamped = |path: PathBuf| (Stamp::of(&path), path);
         let places: Vec<_> =
             listing.places.into_iter().map(stamped).map(|(stamp, path)| (path, stamp)).collect();
         let settled = places.iter().all(|(_, stamp)| stamp.is_none_or(|stamp| stamp.is_settled(now)));
-        Self { files: listing.files, faults, places, settled }
+        Self { files: listing.files, faults, empty, places, settled }
     }
 
     /// Whether the files are certain to be as they were. A few microseconds for a file.
-    pub(super) fn is_current(&self) -> bool {
+    pub fn is_current(&self) -> bool {
         self.settled && self.places.iter().all(|(path, stamp)| Stamp::of(path) == *stamp)
     }
 
     /// Whether both saw the same.
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        self.files == other.files && self.faults == other.faults && self.places == other.places
+        self.files == other.files
+            && self.faults == other.faults
+            && self.empty == other.empty
+            && self.places == other.places
     }
 
     /// The same, in which later changes may not show.
