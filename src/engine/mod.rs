@@ -7,6 +7,7 @@
 //! * [`PolicySet`] is what `policy` compiles; the engine owns the type because it defines what a rule can do.
 //! * [`allocate`] is the choice of the one cluster (docs/policies.md, "Which cluster hosts an allocation").
 //! * `handover`: how an allocation leaves a cluster without being in two. [`Undo`]: how a revision is taken back.
+//! * [`explain`] revises too, and tells with a [`Trace`] what each rule did.
 //! * `actions`: what rules can do. `limits`: what no rule may touch.
 //! * [`interpret_replica`] and [`revise_replica`]: the operations that know no cluster and ask no policy;
 //!   [`requirements`] is what one replica of a pod template needs.
@@ -24,6 +25,7 @@ pub mod requirements;
 mod revise;
 mod selectors;
 mod templated;
+mod trace;
 mod undo;
 
 pub use actions::{
@@ -36,10 +38,11 @@ pub use draft::Draft;
 pub use handover::{Deliveries, Handing};
 pub use limits::{crosses, protected_by};
 pub use replicas::{interpret_replica, revise_replica};
-pub use revise::{Claim, Entries, Facts, Request, Revision, Skipped, Stop, allocations, revise};
+pub use revise::{Claim, Entries, Facts, Request, Revision, Skipped, Stop, allocations, explain, revise};
 pub use selectors::{
     ClusterField, ClusterPattern, FieldRequirement, LabelRequirement, LabelSelector, ResourceSelector,
     TargetClusters,
 };
 pub use templated::Templated;
+pub use trace::{At, Change, Placement, Step, StepOutcome, Trace};
 pub use undo::{Undo, UndoError, UndoTextError};

@@ -154,16 +154,37 @@ impl Service {
         object: Raw<'a>,
         target: &Target<'a>,
     ) -> Result<Revised<'a>, Failure> {
+        self.revise_in(workload, object, target, Situation::default()).await
+    }
+
+    /// The same with a [`trace`](Revised::trace), and nothing is written: each cluster is told why from the same ledger.
+    pub async fn explain<'a>(
+        &self,
+        workload: &Workload,
+        object: Raw<'a>,
+        target: &Target<'a>,
+    ) -> Result<Revised<'a>, Failure> {
+        let situation = Situation { dry_run: true, explain: true, ..Situation::default() };
+        self.revise_in(workload, object, target, situation).await
+    }
+
+    async fn revise_in<'a>(
+        &self,
+        workload: &Workload,
+        object: Raw<'a>,
+        target: &Target<'a>,
+        situation: Situation,
+    ) -> Result<Revised<'a>, Failure> {
         let policies = self.policies.selecting(workload, &object)?;
         let request = engine::Request { workload, object, target };
         if target.schedule.is_some() || policies.is_empty() {
-            return self.settle(request, &policies, Situation::default()).await;
+            return self.settle(request, &policies, situation).await;
         }
         // Nobody said; where bindings can be read, they do.
         let Some(binding) = self.binding_if_there(workload).await? else {
-            return self.settle(request, &policies, Situation::default()).await;
+            return self.settle(request, &policies, situation).await;
         };
-        let situation = Situation { preserves: binding.preserves, ..Situation::default() };
+        let situation = Situation { preserves: binding.preserves, ..situation };
         let target = Target {
             replicas: target.replicas.or_else(|| binding.schedule.replicas_of(&target.cluster)),
             schedule: Some(binding.schedule),

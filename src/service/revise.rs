@@ -3,6 +3,7 @@
 use crate::domain::{AllocationKey, Code, Delivery, Failure, Workload};
 use crate::engine::{
     self, Claim, Deliveries, Draft, Entries, Facts, Handing, Policy, PolicySet, Request, Revision, Stop,
+    Trace,
 };
 use crate::state::{LedgerError, Swap};
 
@@ -26,6 +27,8 @@ pub struct Revised<'a> {
     pub handings: Vec<Handing>,
     /// A digest of the policies that select the object.
     pub hash: String,
+    /// Why it is so, if that was asked for.
+    pub trace: Option<Trace<'a>>,
 }
 
 /// A rule that could not be applied and says that it is skipped then.
@@ -52,6 +55,8 @@ pub(super) struct Situation {
     pub(super) own: Option<Delivery>,
     /// Nothing is to be written.
     pub(super) dry_run: bool,
+    /// A trace is wanted.
+    pub(super) explain: bool,
 }
 
 impl Service {
@@ -81,7 +86,8 @@ impl Service {
                     preserves: situation.preserves,
                     now: (self.clock.0)(),
                 };
-                match engine::revise(request, policies, facts) {
+                let revise = if situation.explain { engine::explain } else { engine::revise };
+                match revise(request, policies, facts) {
                     Ok(revision) => break revision,
                     Err(Stop::Refused(failure)) => return Err(failure),
                     Err(Stop::Unread) => {
@@ -152,6 +158,7 @@ impl<'a> Revised<'a> {
             hosts: revision.hosts,
             handings: revision.handings,
             hash: PolicySet::hash(policies),
+            trace: revision.trace,
             object: revision.object,
         }
     }

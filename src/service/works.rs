@@ -221,13 +221,14 @@ impl Service {
             original: None,
         };
         let situation = Situation {
+            explain: false,
             preserves: selected.binding.preserves,
             own: job.old.and_then(|old| old.delivery(&job.cluster, workload)),
             dry_run: job.dry_run,
         };
         let request = Request { workload, object, target: &target };
         let revised = self.settle(request, &selected.policies, situation).await?;
-        let Revised { object, applied, hosts, handings, hash, skipped } = revised;
+        let Revised { object, applied, hosts, handings, hash, skipped, .. } = revised;
         let told = handings.iter().map(|handing| warning(workload, handing));
         for warning in told.chain(skipped.iter().map(SkippedRule::to_string)) {
             // The same object may be in the Work twice.

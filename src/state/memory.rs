@@ -1,4 +1,4 @@
-//! Allocations that are remembered until the process ends.
+//! Allocations that are remembered until the process ends, and clusters that are known from the start.
 //!
 //! [`MemoryLedger`] survives nothing, and says so by its name: it is for tries, tests and `preview`. The
 //! entries themselves (`Entries`) are what the ledger in a file answers from, too.
@@ -7,7 +7,7 @@
 //! one piece of text instead of five, and the name of a cluster is there once, however many entries hold
 //! it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,8 +15,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, ready};
 
-use super::{Ledger, LedgerError, Swap};
-use crate::domain::{AllocationKey, ClusterName};
+use super::{ClusterLister, Ledger, LedgerError, LookupError, Swap};
+use crate::domain::{AllocationKey, Cluster, ClusterName};
 
 /// A ledger that is gone with the process.
 #[derive(Debug, Default)]
@@ -48,6 +48,23 @@ impl MemoryLedger {
         }
         entries.insert(key, cluster);
         Swap::Done
+    }
+}
+
+/// Clusters that somebody has told about.
+#[derive(Debug, Default)]
+pub struct MemoryClusters(BTreeMap<ClusterName, Cluster>);
+
+impl MemoryClusters {
+    /// These clusters; of several with one name, the last.
+    pub fn new(clusters: impl IntoIterator<Item = Cluster>) -> Self {
+        Self(clusters.into_iter().map(|cluster| (cluster.name.clone(), cluster)).collect())
+    }
+}
+
+impl ClusterLister for MemoryClusters {
+    fn find<'a>(&'a self, name: &'a ClusterName) -> BoxFuture<'a, Result<Option<Cluster>, LookupError>> {
+        ready(Ok(self.0.get(name).cloned())).boxed()
     }
 }
 

@@ -9,6 +9,7 @@
 mod certs;
 mod check;
 mod completion;
+mod explain;
 mod files;
 mod flags;
 mod help;

@@ -1,19 +1,25 @@
 //! `reviser preview`: the same service as the server's, with files for its input and a ledger that is forgotten.
 
+mod explain;
 mod render;
+mod table;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::args::{PreviewArgs, PreviewFormat};
+use super::args::{ClusterLabel, PreviewArgs, PreviewFormat};
 use super::exit::CliError;
 use super::output;
 use crate::app;
 use crate::documents;
-use crate::domain::{AllocationKey, ClusterName, Failure, GroupVersionKind, Schedule, Target, Workload};
-use crate::engine::PolicySet;
+use crate::domain::{
+    AllocationKey, Cluster, ClusterName, Failure, GroupVersionKind, Schedule, Target, Workload,
+};
+use crate::engine::{PolicySet, Trace};
 use crate::json::{Text, Value};
 use crate::service::{Revised, Service};
-use crate::state::memory::MemoryLedger;
+use crate::state::files::StateFiles;
+use crate::state::memory::{MemoryClusters, MemoryLedger};
 
 /// What one cluster would get.
 struct Shown<'v> {
@@ -30,12 +36,17 @@ struct Version<'v> {
     patch: String,
     /// The rules that changed something.
     applied: Vec<String>,
+    /// The allocations that it hosts.
+    hosts: Vec<String>,
+    /// Why it is so, where that was asked for.
+    trace: Option<Trace<'v>>,
 }
 
 impl<'v> Version<'v> {
     fn of(revised: Revised<'v>) -> Result<Self, Failure> {
-        let Revised { object, applied, .. } = revised;
-        Ok(Self { object: object.to_value()?, patch: object.patch()?.to_text(), applied })
+        let Revised { object, applied, hosts, trace, .. } = revised;
+        let patch = object.patch()?.to_text();
+        Ok(Self { object: object.to_value()?, patch, applied, hosts, trace })
     }
 }
 
@@ -61,7 +72,7 @@ pub(super) fn run(arguments: &PreviewArgs) -> Result<(), CliError> {
         ));
     }
     let ledger = MemoryLedger::with_entries(allocations(arguments, &loaded.policies, &workload)?);
-    let service = Service::new(loaded.policies, Arc::new(ledger));
+    let service = with_state(Service::new(loaded.policies, Arc::new(ledger)), arguments)?;
     let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(CliError::failed)?;
     let text = object.to_string();
     let text = Text::parse(text.as_bytes()).map_err(CliError::failed)?;
@@ -75,7 +86,12 @@ pub(super) fn run(arguments: &PreviewArgs) -> Result<(), CliError> {
                 schedule: Some(schedule.clone()),
                 original: None,
             };
-            let revised = runtime.block_on(service.revise(&workload, text.root(), &target));
+            let revised = runtime.block_on(async {
+                match arguments.output {
+                    PreviewFormat::Explain => service.explain(&workload, text.root(), &target).await,
+                    _ => service.revise(&workload, text.root(), &target).await,
+                }
+            });
             let revised = revised.and_then(Version::of).map_err(|failure| {
                 failure.context(format_args!("{workload} cluster {:?}", cluster.as_str()))
             });
@@ -83,6 +99,35 @@ pub(super) fn run(arguments: &PreviewArgs) -> Result<(), CliError> {
         })
         .collect();
     print(arguments, &shown)
+}
+
+/// The service with what the state files and --cluster-labels say.
+fn with_state(mut service: Service, arguments: &PreviewArgs) -> Result<Service, CliError> {
+    if !arguments.state.is_empty() {
+        let files = StateFiles::open(arguments.state.clone()).map_err(|findings| {
+            CliError::Refused(format!("the state files are refused:\n{}", findings.join("\n")))
+        })?;
+        service = service.with_state(Arc::new(files.clone()), Arc::new(files));
+    }
+    if !arguments.cluster_labels.is_empty() {
+        service = service.with_clusters(Arc::new(MemoryClusters::new(labelled(&arguments.cluster_labels))));
+    }
+    Ok(service)
+}
+
+/// The clusters that have these labels.
+fn labelled(labels: &[ClusterLabel]) -> impl Iterator<Item = Cluster> {
+    let mut clusters: BTreeMap<&ClusterName, BTreeMap<String, String>> = BTreeMap::new();
+    for ClusterLabel { cluster, key, value } in labels {
+        clusters.entry(cluster).or_default().insert(key.clone(), value.clone());
+    }
+    clusters.into_iter().map(|(name, labels)| Cluster {
+        name: name.clone(),
+        labels,
+        provider: None,
+        region: None,
+        zones: Vec::new(),
+    })
 }
 
 /// The clusters to show, in the order of the schedule.
@@ -149,6 +194,7 @@ fn print(arguments: &PreviewArgs, shown: &[Shown<'_>]) -> Result<(), CliError> {
     }
     let text = match (arguments.output, shown) {
         (PreviewFormat::Diff, _) => render::diff(shown, output::colour_on_stdout()),
+        (PreviewFormat::Explain, _) => explain::explain(shown, output::colour_on_stdout()),
         (PreviewFormat::Yaml, [one]) if single => render::yaml_object(one),
         (PreviewFormat::Yaml, _) => render::yaml(shown),
         (PreviewFormat::Json, [one]) if single => render::json_object(one),
