@@ -1,11 +1,11 @@
 //! Policies from files, with every fault told with its file, document, line and field.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::documents::{self, Fault, File};
 use crate::engine::PolicySet;
-use crate::json::Value;
-use crate::policy;
+use crate::json::{Pointer, Value};
+use crate::policy::{self, Finding};
 use crate::yaml::{self, Document};
 
 /// Policies that may be put in force.
@@ -17,51 +17,81 @@ pub struct Loaded {
     pub documents: usize,
     /// Whether they are the built-in example, because no file was named.
     pub built_in: bool,
+    /// What is strange about them, each in one line, for the user.
+    pub warnings: Vec<String>,
 }
 
 /// Loads the policies in these files and directories, or the built-in example if there are none.
 ///
 /// The error is every fault of every document, each in one line, for the user.
 pub fn load(paths: &[PathBuf]) -> Result<Loaded, Vec<String>> {
-    if paths.is_empty() {
-        let documents =
-            yaml::documents(policy::BUILT_IN).map_err(|error| vec![format!("built-in: {error}")])?;
-        let sources: Vec<_> =
-            documents.into_iter().map(|document| (PathBuf::from("built-in"), document)).collect();
-        return compile(&sources, Vec::new(), true);
+    let examined = Examined::of(paths);
+    match examined.policies {
+        Some(policies) => Ok(Loaded {
+            policies,
+            documents: examined.sources.len(),
+            built_in: paths.is_empty(),
+            warnings: Fault::texts(examined.warnings),
+        }),
+        None => Err(Fault::texts(examined.faults)),
     }
-    let reading = documents::read(paths);
-    let problems: Vec<Fault> = reading.problems.iter().map(Fault::from).collect();
-    let sources: Vec<(PathBuf, Document)> = reading
-        .files
-        .into_iter()
-        .flat_map(|File { path, documents }| {
-            documents.into_iter().map(move |document| (path.clone(), document))
-        })
-        .collect();
-    if sources.is_empty() && problems.is_empty() {
-        return Err(vec![format!("{}: there is no document in it", paths[0].display())]);
-    }
-    compile(&sources, problems, false)
 }
 
-fn compile(
-    sources: &[(PathBuf, Document)],
-    mut faults: Vec<Fault>,
-    built_in: bool,
-) -> Result<Loaded, Vec<String>> {
-    let values: Vec<Value<'static>> = sources.iter().map(|(_, document)| document.value.clone()).collect();
-    match policy::compile(&values) {
-        Ok(policies) if faults.is_empty() => {
-            return Ok(Loaded { policies, documents: values.len(), built_in });
+/// What came of reading policies.
+pub(super) struct Examined {
+    /// The policies, if nothing is wrong.
+    pub(super) policies: Option<PolicySet>,
+    /// What they were read from.
+    pub(super) sources: Vec<(PathBuf, Document)>,
+    /// The source of each policy, by position.
+    origins: Vec<usize>,
+    pub(super) faults: Vec<Fault>,
+    pub(super) warnings: Vec<Fault>,
+}
+
+impl Examined {
+    /// Reads the policies in these files and directories, or the built-in example if there are none.
+    pub(super) fn of(paths: &[PathBuf]) -> Self {
+        let (sources, mut faults) = sources(paths);
+        if sources.is_empty() && faults.is_empty() {
+            let named = paths.first().map_or_else(|| Path::new("built-in"), PathBuf::as_path);
+            faults.push(Fault::of(named, "there is no document in it"));
         }
-        Ok(_) => {}
-        Err(findings) => faults.extend(findings.iter().map(|finding| {
+        let values: Vec<Value<'static>> =
+            sources.iter().map(|(_, document)| document.value.clone()).collect();
+        let policy::Examined { result, origins, warnings } = policy::examine(&values);
+        let fault = |finding: &Finding| {
             let (path, document) = &sources[finding.document];
             Fault::at(path, document, &finding.field, &finding.problem)
-        })),
+        };
+        let warnings = warnings.iter().map(fault).collect();
+        let policies = result.map_err(|findings| faults.extend(findings.iter().map(fault))).ok();
+        Self { policies: policies.filter(|_| faults.is_empty()), sources, origins, faults, warnings }
     }
-    Err(Fault::texts(faults))
+
+    /// What is wrong with the policy at a position.
+    pub(super) fn fault(&self, policy: usize, field: &Pointer, problem: &str) -> Fault {
+        let (path, document) = &self.sources[self.origins[policy]];
+        Fault::at(path, document, field, problem)
+    }
+}
+
+fn sources(paths: &[PathBuf]) -> (Vec<(PathBuf, Document)>, Vec<Fault>) {
+    if paths.is_empty() {
+        let built_in = Path::new("built-in");
+        return match yaml::documents(policy::BUILT_IN) {
+            Ok(documents) => {
+                (documents.into_iter().map(|document| (built_in.to_owned(), document)).collect(), Vec::new())
+            }
+            Err(error) => (Vec::new(), vec![Fault::of(built_in, &error.to_string())]),
+        };
+    }
+    let reading = documents::read(paths);
+    let faults = reading.problems.iter().map(Fault::from).collect();
+    let sources = reading.files.into_iter().flat_map(|File { path, documents }| {
+        documents.into_iter().map(move |document| (path.clone(), document))
+    });
+    (sources.collect(), faults)
 }
 
 #[cfg(test)]

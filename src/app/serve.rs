@@ -138,13 +138,16 @@ fn self_signed() -> Result<Pair, CertsError> {
 }
 
 fn policies(loaded: Loaded) -> crate::engine::PolicySet {
-    let Loaded { policies, documents, built_in } = loaded;
+    let Loaded { policies, documents, built_in, warnings } = loaded;
     if built_in {
         tracing::warn!(
             "no --policy: serving the built-in example, ClusterRevisionPolicy/rollout-fort for Rollout.deploy.example.com"
         );
     } else {
         tracing::info!(documents, policies = policies.policies.len(), "policies loaded");
+    }
+    for warning in &warnings {
+        tracing::warn!(%warning, "a policy is strange; `reviser check` tells the same");
     }
     policies
 }

@@ -198,9 +198,15 @@ pub(super) struct CheckArgs {
     )]
     pub(super) policies: Vec<PathBuf>,
     /// Objects to try the policies on, as they stand before the hook
-    #[arg(short, long = "filename", value_name = "FILE", env = "REVISER_FILENAME", value_delimiter = ',')]
+    #[arg(
+        short = 'f',
+        long = "filename",
+        value_name = "FILE",
+        env = "REVISER_FILENAME",
+        value_delimiter = ','
+    )]
     pub(super) samples: Vec<PathBuf>,
-    /// CustomResourceDefinitions of the members, for what they make of the fields that `fort` writes
+    /// Definitions of custom resources as the members have them, for what they make of the fields that `fort` writes
     #[arg(long = "crd", value_name = "FILE", env = "REVISER_CRD", value_delimiter = ',')]
     pub(super) definitions: Vec<PathBuf>,
 }

@@ -129,8 +129,9 @@ mod tests {
         let told: Vec<String> = changes(&before, &after)
             .iter()
             .map(|change| {
-                let text =
-                    |value: &Option<Value<'_>>| value.as_ref().map_or("-".to_owned(), Value::to_string);
+                let text = |value: &Option<Value<'_>>| {
+                    value.as_ref().map_or_else(|| "-".to_owned(), Value::to_string)
+                };
                 format!("{} {} {}", change.place, text(&change.before), text(&change.after))
             })
             .collect();

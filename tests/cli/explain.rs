@@ -182,10 +182,21 @@ fn works_of_the_state_keep_an_allocation_where_it_is() {
         "{}",
         done.stderr
     );
-    let work = r#"{"apiVersion":"work.karmada.io/v1alpha1","kind":"Work",
-        "metadata":{"name":"web-1","namespace":"karmada-es-y","annotations":{"reviser.io/revision":RECORD}},
-        "spec":{"workload":{"manifests":[{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","namespace":"shop"}}]}}}"#;
-    directory.file("state.yaml", &work.replace("RECORD", "\"\""));
-    let done = explain(&directory, &["--clusters", "x=3,y=1", "--state", "state.yaml"]);
+    let record = r#"{"version":1,"manifests":[{"object":"Deployment.apps shop/web","rules":[],"hash":"h","hosts":["lead"]}]}"#;
+    let work = |namespace: &str, record: &str| {
+        format!(
+            r#"{{"apiVersion":"work.karmada.io/v1alpha1","kind":"Work","metadata":{{"name":"web-1","namespace":"{namespace}",
+            "annotations":{{"reviser.io/revision":{record:?}}}}},"spec":{{"workload":{{"manifests":[
+            {{"apiVersion":"apps/v1","kind":"Deployment","metadata":{{"name":"web","namespace":"shop"}}}}]}}}}}}"#
+        )
+    };
+    directory.file("state.json", &work("karmada-es-y", record));
+    let done = explain(&directory, &["--clusters", "x=3,y=1", "--state", "state.json"]);
     assert_eq!(done.code, Some(0), "{}", done.stderr);
+    let found = "allocation lead: in y, so here: it is there already, says the Work there\n";
+    assert!(done.stdout.contains(found), "{}", done.stdout);
+    // It is not scheduled to y any more, and the Work there still is.
+    let done = explain(&directory, &["--clusters", "x=3", "--state", "state.json"]);
+    let waits = "allocation lead: in no cluster; it goes to x when the Work in y has let go of it\n";
+    assert!(done.stdout.contains(waits), "{}", done.stdout);
 }

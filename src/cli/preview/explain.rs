@@ -30,7 +30,9 @@ pub(super) fn explain(shown: &[Shown<'_>], colour: bool) -> String {
         for step in &trace.steps {
             line(&mut text, &format!("{}: {}", step.rule, told(&step.outcome)));
             if let StepOutcome::Changed(changes) = &step.outcome {
-                changes.iter().for_each(|change| line(&mut text, &changed(change)));
+                for change in changes {
+                    line(&mut text, &changed(change));
+                }
             }
         }
     }

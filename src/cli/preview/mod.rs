@@ -12,9 +12,7 @@ use super::exit::CliError;
 use super::output;
 use crate::app;
 use crate::documents;
-use crate::domain::{
-    AllocationKey, Cluster, ClusterName, Failure, GroupVersionKind, Schedule, Target, Workload,
-};
+use crate::domain::{AllocationKey, Cluster, ClusterName, Failure, Schedule, Target, Workload};
 use crate::engine::{PolicySet, Trace};
 use crate::json::{Text, Value};
 use crate::service::{Revised, Service};
@@ -63,7 +61,7 @@ pub(super) fn run(arguments: &PreviewArgs) -> Result<(), CliError> {
     let document = documents::read_one(&arguments.filename)
         .map_err(|problem| CliError::Refused(format!("{}: {}", problem.path().display(), problem.cause())))?;
     let object = document.value;
-    let workload = workload(&object)
+    let workload = Workload::read(&object)
         .map_err(|problem| CliError::Refused(format!("{}: {problem}", arguments.filename.display())))?;
     if !loaded.policies.knows(&workload.gvk) {
         let api_version = workload.gvk.api_version();
@@ -144,26 +142,6 @@ fn chosen<'s>(arguments: &'s PreviewArgs, schedule: &'s Schedule) -> Result<Vec<
             )))
         }
     }
-}
-
-fn workload(object: &Value<'_>) -> Result<Workload, String> {
-    if object.as_object().is_none() {
-        return Err(format!("must be a map, is {}", object.kind()));
-    }
-    let text = |path: &[&str]| {
-        let value = path.iter().try_fold(object, |value, name| value.get(name));
-        value.and_then(Value::as_str).map(str::to_owned)
-    };
-    let required = |path: &[&str]| {
-        text(path)
-            .filter(|text| !text.is_empty())
-            .ok_or_else(|| format!("/{}: must be a string that is not empty", path.join("/")))
-    };
-    Ok(Workload {
-        gvk: GroupVersionKind::of(&required(&["apiVersion"])?, &required(&["kind"])?),
-        namespace: text(&["metadata", "namespace"]).unwrap_or_default(),
-        name: required(&["metadata", "name"])?,
-    })
 }
 
 /// What the ledger is to hold at the beginning.

@@ -107,5 +107,10 @@ pub(super) fn heading(text: &mut String, content: &str, colour: bool) {
 /// A line, in a colour if there is one.
 fn painted(text: &mut String, colour: &str, content: &dyn std::fmt::Display) {
     let end = if colour.is_empty() { "" } else { "\u{1b}[0m" };
-    text.push_str(&format!("{colour}{content}{end}\n"));
+    line(text, &format_args!("{colour}{content}{end}"));
+}
+
+fn line(text: &mut String, content: &dyn std::fmt::Display) {
+    text.push_str(&content.to_string());
+    text.push('\n');
 }
