@@ -55,7 +55,7 @@ pub struct ServeConfig {
     pub loaded: Loaded,
     /// Where allocations are remembered; `None` if nobody said.
     pub ledger: Option<LedgerChoice>,
-    /// Where bindings and Works are read; without it, nowhere.
+    /// Where bindings, Works and clusters are read; without it, nowhere.
     pub state: Option<StateFiles>,
     /// The longest request body.
     pub max_body_bytes: usize,
@@ -84,7 +84,8 @@ pub enum ServeError {
 pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
     let mut service = Service::new(policies(config.loaded), open(config.ledger)?);
     if let Some(files) = &config.state {
-        service = service.with_state(Arc::new(files.clone()), Arc::new(files.clone()));
+        let files = Arc::new(files.clone());
+        service = service.with_state(files.clone(), files.clone()).with_clusters(files);
     }
     let service = Arc::new(service);
     let certificate = if let Some(directory) = config.certificate_directory {

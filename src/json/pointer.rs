@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::write_string;
+
 /// A JSON pointer: the names and indexes that lead from the root of a document to a value in it.
 ///
 /// Displayed, and parsed, in the escaped form of RFC 6901: `/metadata/annotations/reviser.io~1revised`.
@@ -38,6 +40,21 @@ impl Pointer {
     /// A pointer made of these tokens, none of them escaped.
     pub fn of<T: Into<String>>(tokens: impl IntoIterator<Item = T>) -> Self {
         Self(tokens.into_iter().map(Into::into).collect())
+    }
+
+    /// Appends the escaped form as a JSON string to `out`.
+    pub fn write_to(&self, out: &mut String) {
+        // Nearly all tokens are plain names, which need no escape of either kind.
+        let is_plain = |byte: u8| byte >= b' ' && !matches!(byte, b'"' | b'\\' | b'~' | b'/');
+        if !self.0.iter().all(|token| token.bytes().all(is_plain)) {
+            return write_string(&self.to_string(), out);
+        }
+        out.push('"');
+        for token in &self.0 {
+            out.push('/');
+            out.push_str(token);
+        }
+        out.push('"');
     }
 
     /// The tokens, unescaped.

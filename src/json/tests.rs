@@ -297,3 +297,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_pointer_is_written_as_the_string_that_it_is() {
+    for tokens in [&[][..], &["a", "0"], &["a/b", "~"], &["\"", "\\", "\n"], &["é"]] {
+        let pointer = Pointer::of(tokens.iter().copied());
+        let (mut written, mut expected) = (String::new(), String::new());
+        pointer.write_to(&mut written);
+        write_string(&pointer.to_string(), &mut expected);
+        assert_eq!(written, expected);
+    }
+}

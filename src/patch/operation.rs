@@ -1,6 +1,6 @@
 //! A JSON patch and its text.
 
-use crate::json::{Pointer, Value, write_string};
+use crate::json::{Pointer, Value};
 
 /// One step of a [`Patch`]. Of RFC 6902's operations these three are enough to describe any change.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +46,8 @@ impl Patch<'_> {
 
     /// The compact text: `[]` for no change.
     pub fn to_text(&self) -> String {
-        let mut out = String::from("[");
+        let mut out = String::with_capacity(2 + 128 * self.0.len());
+        out.push('[');
         for (position, operation) in self.0.iter().enumerate() {
             if position > 0 {
                 out.push(',');
@@ -59,7 +60,7 @@ impl Patch<'_> {
             out.push_str(r#"{"op":""#);
             out.push_str(name);
             out.push_str(r#"","path":"#);
-            write_string(&operation.path().to_string(), &mut out);
+            operation.path().write_to(&mut out);
             if let Some(value) = value {
                 out.push_str(r#","value":"#);
                 value.write_to(&mut out);

@@ -1,4 +1,4 @@
-//! Bindings and Works, as they are now.
+//! Bindings, Works and clusters, as they are now.
 
 use super::Service;
 use crate::domain::{Binding, BindingName, Cluster, Delivery, Failure, Target, Workload};
@@ -33,12 +33,13 @@ impl Service {
     /// What is known about the cluster, if a rule may want to know it.
     pub(super) async fn cluster(
         &self,
+        workload: &Workload,
         target: &Target<'_>,
         policies: &[&Policy],
     ) -> Result<Option<Cluster>, Failure> {
         match &self.clusters {
             Some(clusters) if policies.iter().any(|policy| policy.needs_cluster) => {
-                let found = clusters.find(&target.cluster).await;
+                let found = clusters.known(&target.cluster, &workload.namespace).await;
                 found.map_err(|error| Failure::unavailable(error.to_string()))
             }
             _ => Ok(None),
@@ -49,14 +50,14 @@ impl Service {
     pub(super) async fn deliveries(
         &self,
         workload: &Workload,
-        own: Option<&Delivery>,
+        own: Option<Delivery>,
     ) -> Result<Vec<Delivery>, Failure> {
         let Some(works) = &self.works else { return Ok(Vec::new()) };
         let listed = works.delivering(workload).await;
         let mut deliveries = listed.map_err(|error| Failure::unavailable(error.to_string()))?;
         if let Some(own) = own {
             deliveries.retain(|delivery| delivery.cluster != own.cluster);
-            deliveries.push(own.clone());
+            deliveries.push(own);
         }
         Ok(deliveries)
     }

@@ -47,16 +47,22 @@ impl std::fmt::Display for SkippedRule {
 }
 
 /// What a door knows besides the request.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Situation {
+#[derive(Clone, Copy)]
+pub(super) struct Situation<'s> {
     /// Whether the binding keeps the object in a cluster that it leaves.
     pub(super) preserves: bool,
     /// What the Work that is to be replaced says; newer than what a list of Works says about that cluster.
-    pub(super) own: Option<Delivery>,
+    pub(super) own: &'s (dyn Fn() -> Option<Delivery> + Sync),
     /// Nothing is to be written.
     pub(super) dry_run: bool,
     /// A trace is wanted.
     pub(super) explain: bool,
+}
+
+impl Default for Situation<'_> {
+    fn default() -> Self {
+        Self { preserves: false, own: &|| None, dry_run: false }
+    }
 }
 
 impl Service {
@@ -65,10 +71,10 @@ impl Service {
         &self,
         request: Request<'_, 'a>,
         policies: &[&Policy],
-        situation: Situation,
+        situation: Situation<'_>,
     ) -> Result<Revised<'a>, Failure> {
         let mut entries = self.entries(request.workload, policies).await?;
-        let cluster = self.cluster(request.target, policies).await?;
+        let cluster = self.cluster(request.workload, request.target, policies).await?;
         let pod_template = self.policies.pod_template(&request.workload.gvk);
         let mut deliveries: Option<Vec<Delivery>> = None;
         for _ in 0..MAX_ATTEMPTS {
@@ -91,7 +97,7 @@ impl Service {
                     Ok(revision) => break revision,
                     Err(Stop::Refused(failure)) => return Err(failure),
                     Err(Stop::Unread) => {
-                        deliveries = Some(self.deliveries(request.workload, situation.own.as_ref()).await?);
+                        deliveries = Some(self.deliveries(request.workload, (situation.own)()).await?);
                     }
                 }
             };

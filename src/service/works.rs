@@ -1,5 +1,6 @@
 //! Works on their way into Karmada's API server.
 
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use super::revise::{Revised, Situation, SkippedRule};
@@ -68,10 +69,23 @@ impl WorkOutcome<'_> {
 /// A Work that concerns us.
 struct Job<'w, 'a> {
     work: &'w Work<'a>,
-    old: Option<&'w Work<'a>>,
+    old: Old<'a>,
     binding: BindingName,
     cluster: ClusterName,
     dry_run: bool,
+}
+
+/// The Work as it is stored, read when somebody asks.
+struct Old<'a> {
+    raw: Option<Raw<'a>>,
+    read: OnceLock<Option<Work<'a>>>,
+}
+
+impl<'a> Old<'a> {
+    /// One that can't be read has nothing to say.
+    fn work(&self) -> Option<&Work<'a>> {
+        self.read.get_or_init(|| Work::read(self.raw?).ok()).as_ref()
+    }
 }
 
 /// What one manifest needs to be revised, if a policy selects it.
@@ -120,9 +134,8 @@ impl Service {
                 crate::domain::EXECUTION_NAMESPACE_PREFIX
             )));
         };
-        // One that can't be read has nothing to say.
-        let old = review.old.and_then(|old| Work::read(old).ok());
-        let job = Job { work: &work, old: old.as_ref(), binding, cluster, dry_run: review.dry_run };
+        let old = Old { raw: review.old, read: OnceLock::new() };
+        let job = Job { work: &work, old, binding, cluster, dry_run: review.dry_run };
         self.rewrite(&job).await
     }
 
@@ -223,7 +236,7 @@ impl Service {
         let situation = Situation {
             explain: false,
             preserves: selected.binding.preserves,
-            own: job.old.and_then(|old| old.delivery(&job.cluster, workload)),
+            own: &|| job.old.work()?.delivery(&job.cluster, workload),
             dry_run: job.dry_run,
         };
         let request = Request { workload, object, target: &target };
@@ -273,13 +286,13 @@ impl Service {
 
 /// The manifests without their last revision, as text; `None` for those that carry none.
 fn restore(job: &Job<'_, '_>) -> Result<Vec<Option<String>>, Unrestored> {
-    let restore = |(position, manifest)| match job.work.restore(manifest, job.old) {
+    let restore = |(position, manifest)| match job.work.restore(manifest, || job.old.work()) {
         Ok(Restored::Untouched) => Ok(None),
         Ok(Restored::Undone(object)) => Ok(Some(object.to_string())),
         Err(error) => Err((error.failure(position, manifest), error)),
     };
     job.work.manifests.iter().enumerate().map(restore).collect::<Result<_, _>>().map_err(
-        |(failure, error)| match job.old {
+        |(failure, error)| match job.old.work() {
             Some(old) if job.work.same_manifests(old) => Unrestored::Unchanged(format!(
                 "reviser leaves the Work as it is, because its revision can't be taken back: {error}"
             )),

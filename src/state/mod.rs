@@ -1,9 +1,8 @@
-//! What the service knows beyond the request, behind ports: the [`Ledger`], bindings ([`BindingLister`]) and Works
-//! ([`WorkLister`]).
+//! What the service knows beyond the request, behind ports: the [`Ledger`], bindings ([`BindingLister`]), Works
+//! ([`WorkLister`]) and clusters ([`ClusterLister`]).
 //!
 //! The ports are named by what they do, their implementations by what backs them (`memory` and `file` for the ledger, `files` for
-//! bindings and Works, which it reads into a `snapshot`). Only
-//! the composition root chooses among those; the service sees the ports alone.
+//! all others, which it reads into a `snapshot`). Only the composition root chooses among those; the service sees the ports alone.
 
 pub mod file;
 pub mod files;
@@ -80,8 +79,13 @@ pub enum BindingLookup {
 
 /// Where clusters are known.
 pub trait ClusterLister: Send + Sync + fmt::Debug {
-    /// What is known about the cluster of that name; `None` if nothing is.
-    fn find<'a>(&'a self, name: &'a ClusterName) -> BoxFuture<'a, Result<Option<Cluster>, LookupError>>;
+    /// What is known about the cluster of that name, to which a workload in `namespace` goes (empty: one in no namespace);
+    /// `None` if nothing is.
+    fn known<'a>(
+        &'a self,
+        name: &'a ClusterName,
+        namespace: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Cluster>, LookupError>>;
 }
 
 /// Where Works are read, as they are at the moment of asking.
@@ -90,7 +94,7 @@ pub trait WorkLister: Send + Sync + fmt::Debug {
     fn delivering<'a>(&'a self, workload: &'a Workload) -> BoxFuture<'a, Result<Vec<Delivery>, LookupError>>;
 }
 
-/// Why there is no answer from a [`BindingLister`] or a [`WorkLister`].
+/// Why there is no answer from a [`BindingLister`], a [`WorkLister`] or a [`ClusterLister`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LookupError {
     /// It is not in what was given to look in, which does not mean that there is none. Says where, and what to do.

@@ -14,7 +14,7 @@
 
 use crate::domain::{Hosts, Workload, digest};
 use crate::engine::Undo;
-use crate::json::{Number, Object, Value};
+use crate::json::{Number, Object, Value, write_string};
 
 /// The version of the form that this version of reviser writes, and the only one that it reads.
 const VERSION: i64 = 1;
@@ -32,12 +32,28 @@ pub struct Entry {
     object: String,
     /// How the revision is taken back; nothing for a manifest that is as Karmada wrote it.
     undo: Undo<'static>,
+    /// The same as text, and the digest of that and `object`; `None` where there is nothing to take back.
+    marked: Option<Marked>,
     /// The rules that changed something.
     rules: Vec<String>,
     /// A digest of the policies that select the object.
     hash: String,
     /// The allocations that its cluster hosts.
     hosts: Vec<String>,
+}
+
+/// What a marker stands for.
+#[derive(Clone, Debug, PartialEq)]
+struct Marked {
+    id: String,
+    undo: String,
+}
+
+impl Marked {
+    fn of(object: &str, undo: &Undo<'_>) -> Option<Self> {
+        let undo = (!undo.is_empty()).then(|| undo.to_text())?;
+        Some(Self { id: digest([object, &undo]), undo })
+    }
 }
 
 /// Why an annotation is no record that can be used.
@@ -68,14 +84,26 @@ impl Record {
 
     /// The text of the annotation.
     pub fn to_text(&self) -> String {
-        let entries = self.entries.iter().map(Entry::to_value).collect();
-        object([("version", VERSION.into()), ("manifests", Value::array(entries))]).to_string()
+        let undo =
+            self.entries.iter().filter_map(|entry| entry.marked.as_ref()).map(|marked| marked.undo.len());
+        let mut out = String::with_capacity(64 + 256 * self.entries.len() + undo.sum::<usize>());
+        out.push_str(r#"{"version":"#);
+        out.push_str(&VERSION.to_string());
+        out.push_str(r#","manifests":["#);
+        for (position, entry) in self.entries.iter().enumerate() {
+            if position > 0 {
+                out.push(',');
+            }
+            entry.write_to(&mut out);
+        }
+        out.push_str("]}");
+        out
     }
 
     /// The entry that a marker with this id means, for this workload.
     pub(super) fn entry(&self, id: &str, workload: &Workload) -> Option<&Entry> {
         let object = describe(workload);
-        self.entries.iter().find(|entry| entry.object == object && entry.id().is_some_and(|own| own == id))
+        self.entries.iter().find(|entry| entry.object == object && entry.id() == Some(id))
     }
 
     /// What it says about the allocations that `workload` hosts, whose manifest has this marker. An entry that does not
@@ -83,7 +111,7 @@ impl Record {
     pub(super) fn hosts(&self, workload: &Workload, marker: Option<&str>) -> Hosts {
         let object = describe(workload);
         match self.entries.iter().find(|entry| entry.object == object) {
-            Some(entry) if entry.id().as_deref() == marker => Hosts::Recorded(entry.hosts.clone()),
+            Some(entry) if entry.id() == marker => Hosts::Recorded(entry.hosts.clone()),
             _ => Hosts::Unrecorded,
         }
     }
@@ -98,13 +126,14 @@ impl Entry {
         hash: String,
         hosts: Vec<String>,
     ) -> Self {
-        Self { object: describe(workload), undo, rules, hash, hosts }
+        let object = describe(workload);
+        let marked = Marked::of(&object, &undo);
+        Self { object, undo, marked, rules, hash, hosts }
     }
 
     /// What the manifest's marker says; `None` for one that is unchanged and has none.
-    pub fn id(&self) -> Option<String> {
-        let undo = (!self.undo.is_empty()).then(|| self.undo.to_value().to_string())?;
-        Some(digest([self.object.as_str(), &undo]))
+    pub fn id(&self) -> Option<&str> {
+        self.marked.as_ref().map(|marked| marked.id.as_str())
     }
 
     /// How the revision is taken back.
@@ -112,17 +141,22 @@ impl Entry {
         &self.undo
     }
 
-    fn to_value(&self) -> Value<'static> {
-        let mut entry = object([("object", self.object.clone().into())]);
-        let Some(members) = entry.object_mut() else { return entry };
-        if let Some(id) = self.id() {
-            members.insert("id", id.into());
-            members.insert("undo", self.undo.to_value());
+    fn write_to(&self, out: &mut String) {
+        out.push_str(r#"{"object":"#);
+        write_string(&self.object, out);
+        if let Some(Marked { id, undo }) = &self.marked {
+            out.push_str(r#","id":""#);
+            out.push_str(id);
+            out.push_str(r#"","undo":"#);
+            out.push_str(undo);
         }
-        members.insert("rules", strings(&self.rules));
-        members.insert("hash", self.hash.clone().into());
-        members.insert("hosts", strings(&self.hosts));
-        entry
+        out.push_str(r#","rules":"#);
+        write_strings(&self.rules, out);
+        out.push_str(r#","hash":"#);
+        write_string(&self.hash, out);
+        out.push_str(r#","hosts":"#);
+        write_strings(&self.hosts, out);
+        out.push('}');
     }
 
     fn from_value(value: &Value<'static>) -> Option<Self> {
@@ -131,15 +165,17 @@ impl Entry {
             Some(undo) => Undo::from_value(undo).ok()?,
             None => Undo::default(),
         };
+        let object = members.get("object")?.as_str()?.to_owned();
         let entry = Self {
-            object: members.get("object")?.as_str()?.to_owned(),
+            marked: Marked::of(&object, &undo),
+            object,
             undo,
             rules: list(members, "rules")?,
             hash: members.get("hash")?.as_str()?.to_owned(),
             hosts: list(members, "hosts")?,
         };
         // The id says whether the undo is the one that was written.
-        (entry.id().as_deref() == members.get("id").and_then(Value::as_str)).then_some(entry)
+        (entry.id() == members.get("id").and_then(Value::as_str)).then_some(entry)
     }
 }
 
@@ -151,12 +187,15 @@ fn describe(workload: &Workload) -> String {
     format!("{}{dot}{} {namespace}{slash}{name}", gvk.kind, gvk.group)
 }
 
-fn object<const N: usize>(members: [(&'static str, Value<'static>); N]) -> Value<'static> {
-    Value::Object(members.into_iter().collect())
-}
-
-fn strings(texts: &[String]) -> Value<'static> {
-    Value::array(texts.iter().map(|text| text.clone().into()).collect())
+fn write_strings(texts: &[String], out: &mut String) {
+    out.push('[');
+    for (position, text) in texts.iter().enumerate() {
+        if position > 0 {
+            out.push(',');
+        }
+        write_string(text, out);
+    }
+    out.push(']');
 }
 
 fn list(members: &Object<'static>, name: &str) -> Option<Vec<String>> {

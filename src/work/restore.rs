@@ -50,15 +50,19 @@ impl Unrestorable {
 impl<'a> Work<'a> {
     /// One of its manifests as Karmada wrote it. The record of `old`, the Work as it is stored, is tried where its own
     /// does not fit.
-    pub fn restore(&self, manifest: &Manifest<'a>, old: Option<&Work<'_>>) -> Result<Restored, Unrestorable> {
+    pub fn restore<'o>(
+        &self,
+        manifest: &Manifest<'a>,
+        old: impl FnOnce() -> Option<&'o Work<'o>>,
+    ) -> Result<Restored, Unrestorable> {
         let Some(id) = manifest.id()? else {
             return Ok(Restored::Untouched);
         };
         let own = self.undone(manifest, &id);
-        let undone = match (own, old) {
-            (Err(own), Some(old)) => old.undone(manifest, &id).map_err(|_| own),
-            (own, _) => own,
-        };
+        let undone = own.or_else(|own| match old() {
+            Some(old) => old.undone(manifest, &id).map_err(|_| own),
+            None => Err(own),
+        });
         undone.map(Restored::Undone)
     }
 

@@ -64,7 +64,7 @@ impl<'w, 'a> Rewrite<'w, 'a> {
         }
         let Some(entry) = entry(draft) else { return Ok(()) };
         if let Some(id) = entry.id() {
-            draft.set(&Pointer::of(["metadata", "annotations", REVISED_ANNOTATION]), id.into())?;
+            draft.set(&Pointer::of(["metadata", "annotations", REVISED_ANNOTATION]), id.to_owned().into())?;
         }
         self.record.entries.push(entry);
         Ok(())

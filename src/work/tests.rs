@@ -48,7 +48,7 @@ fn rewrite(
     let work = Work::read(parsed.root()).unwrap();
     let manifest = &work.manifests[0];
     let restored =
-        work.restore(manifest, old.as_ref()).map_err(|error| error.failure(0, manifest).message())?;
+        work.restore(manifest, || old.as_ref()).map_err(|error| error.failure(0, manifest).message())?;
     let mut rewrite = Rewrite::new(&work);
     let entry = |draft: &Draft<'_>| {
         let undo = draft.undo().into_owned();

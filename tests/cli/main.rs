@@ -8,6 +8,7 @@
 
 mod certs;
 mod check;
+mod clusters;
 mod completion;
 mod explain;
 mod files;

@@ -31,18 +31,26 @@ spec:
     )
 }
 
-/// A server that reads state, and a client of it.
-struct Served {
-    server: Server,
+/// A server, and a client of it.
+pub(crate) struct Served {
+    pub(crate) server: Server,
     runtime: Runtime,
     client: Client,
 }
 
 impl Served {
+    /// One that reads this state.
     fn start(directory: &Directory, state: &str) -> Self {
+        Self::start_with(directory, &["--state", state])
+    }
+
+    /// One with these arguments.
+    pub(crate) fn start_with(directory: &Directory, arguments: &[&str]) -> Self {
         let authority = std::fs::read(directory.certificates("certs").join("ca.crt")).unwrap();
         let certificates = directory.at("certs");
-        let arguments = ["--cert-dir", &certificates, "--drain-seconds", "0", "--state", state];
+        let arguments = ["--cert-dir", &certificates, "--drain-seconds", "0"]
+            .into_iter()
+            .chain(arguments.iter().copied());
         let server = Server::start(arguments);
         let runtime = Runtime::new().unwrap();
         let config = config(&authority, Protocol::Http2, None);
@@ -51,7 +59,7 @@ impl Served {
     }
 
     /// What the Rollout of this name gets in `cluster`, by a request that does not say where else it goes: a patch, or the message.
-    fn revised(&self, name: &str, cluster: &str) -> String {
+    pub(crate) fn revised(&self, name: &str, cluster: &str) -> String {
         let rollout = ROLLOUT.replace("name: checkout", &format!("name: {name}"));
         let object: Value =
             serde_json::from_str(&reviser::yaml::documents(&rollout).unwrap()[0].value.to_string()).unwrap();
@@ -67,12 +75,12 @@ impl Served {
         let request = https::post("/interpret", https::full(body.to_string()));
         let reply = self.runtime.block_on(self.client.send(request)).unwrap();
         let reply: Value = serde_json::from_slice(&reply.body).unwrap();
-        match reply["response"]["patch"].as_str() {
-            Some(patch) => {
-                let patch = base64::engine::general_purpose::STANDARD.decode(patch).unwrap();
-                String::from_utf8(patch).unwrap()
-            }
-            None => reply["response"]["status"]["message"].as_str().unwrap().to_owned(),
+        if let Some(patch) = reply["response"]["patch"].as_str() {
+            let patch = base64::engine::general_purpose::STANDARD.decode(patch).unwrap();
+            String::from_utf8(patch).unwrap()
+        } else {
+            let status = &reply["response"]["status"];
+            format!("{}: {}", status["code"], status["message"].as_str().unwrap())
         }
     }
 
@@ -99,7 +107,7 @@ impl Served {
 }
 
 /// What the admin port answers.
-fn get(admin: SocketAddr, path: &str) -> String {
+pub(crate) fn get(admin: SocketAddr, path: &str) -> String {
     let mut stream = TcpStream::connect(admin).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
     let mut reply = String::new();

@@ -155,7 +155,7 @@ fn door(service: Service) -> Works {
 }
 
 /// What Karmada's own webhook does to a Work after us: permanent ids, and lists of the labels and annotations.
-fn mutating_config(work: &mut Value) {
+pub(crate) fn mutating_config(work: &mut Value) {
     work["metadata"]["labels"]["work.karmada.io/permanent-id"] = "id".into();
     for manifest in work["spec"]["workload"]["manifests"].as_array_mut().unwrap() {
         let metadata = &mut manifest["metadata"];

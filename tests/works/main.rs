@@ -4,9 +4,11 @@
 //! * `karmada`: what Karmada's binding and execution controllers do with them.
 //! * `checker`: what must hold after every write.
 //! * `histories`: random histories of users, clusters, faults and restarts.
+//! * `replay`: what a real Karmada sent, body by body against a server process.
 
 #![expect(
     clippy::expect_used,
+    clippy::panic,
     clippy::unwrap_used,
     clippy::unwrap_in_result,
     reason = "clippy lets tests do so, but does not take the helpers of a test for one"
@@ -16,3 +18,6 @@ mod api;
 mod checker;
 mod histories;
 mod karmada;
+mod replay;
+#[path = "../support/spawned/mod.rs"]
+mod spawned;

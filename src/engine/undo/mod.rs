@@ -5,7 +5,7 @@
 //! overwritten. What others put *beside* our changes stays where it is.
 //!
 //! * `undo(f(x)) = x` by every byte: nulls, empty maps, the order of members, the spelling of numbers.
-//! * It is kept in an annotation ([`Undo::to_value`], [`Undo::from_value`]), and the object goes through an API server
+//! * It is kept in an annotation ([`Undo::to_text`], [`Undo::from_value`]), and the object goes through an API server
 //!   meanwhile: numbers come back in another spelling, members in another order, and Karmada's webhook adds labels and
 //!   annotations. Hence [`stands`](stands::stands), and labels and annotations one by one even if we made the map.
 

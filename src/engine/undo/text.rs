@@ -10,11 +10,20 @@ pub struct UndoTextError;
 
 impl<'a> Undo<'a> {
     /// The form in which it is kept.
-    pub fn to_value(&self) -> Value<'a> {
-        Value::array(self.0.iter().map(Step::to_value).collect())
+    pub fn to_text(&self) -> String {
+        let mut out = String::with_capacity(2 + 160 * self.0.len());
+        out.push('[');
+        for (position, step) in self.0.iter().enumerate() {
+            if position > 0 {
+                out.push(',');
+            }
+            step.write_to(&mut out);
+        }
+        out.push(']');
+        out
     }
 
-    /// Reads what [`to_value`](Self::to_value) wrote.
+    /// Reads what [`to_text`](Self::to_text) wrote.
     pub fn from_value(value: &Value<'a>) -> Result<Self, UndoTextError> {
         let steps = value.as_array().ok_or(UndoTextError)?;
         let steps: Option<Vec<Step<'a>>> = steps.iter().map(Step::from_value).collect();
@@ -23,16 +32,22 @@ impl<'a> Undo<'a> {
 }
 
 impl<'a> Step<'a> {
-    fn to_value(&self) -> Value<'a> {
-        let count = |count: usize| Value::from(i64::try_from(count).unwrap_or(i64::MAX));
-        let members = [
-            ("path", Some(Value::string(self.place.to_string()))),
-            ("was", self.was.clone()),
-            ("wrote", self.wrote.clone()),
-            ("position", self.position.map(count)),
-            ("length", self.length.map(count)),
-        ];
-        Value::Object(members.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())
+    fn write_to(&self, out: &mut String) {
+        out.push_str(r#"{"path":"#);
+        self.place.write_to(out);
+        for (name, value) in [(r#","was":"#, &self.was), (r#","wrote":"#, &self.wrote)] {
+            if let Some(value) = value {
+                out.push_str(name);
+                value.write_to(out);
+            }
+        }
+        for (name, count) in [(r#","position":"#, self.position), (r#","length":"#, self.length)] {
+            if let Some(count) = count {
+                out.push_str(name);
+                out.push_str(&count.to_string());
+            }
+        }
+        out.push('}');
     }
 
     fn from_value(value: &Value<'a>) -> Option<Self> {

@@ -1,4 +1,4 @@
-//! Bindings and Works out of files: [`StateFiles`].
+//! Bindings, Works and clusters out of files: [`StateFiles`].
 //!
 //! The files are read at the start, and again when they have changed. Whether they have is looked at on *every* lookup,
 //! by what the system says about them (`Look`), because a stale answer would make a wrong revision that nothing makes
@@ -30,10 +30,10 @@ use tokio::sync::Mutex;
 use self::look::Look;
 use self::read::{Reading, read};
 use super::snapshot::{Counts, Match, Snapshot};
-use super::{BindingLister, BindingLookup, LookupError, WorkLister};
-use crate::domain::{Binding, BindingName, Delivery, Workload};
+use super::{BindingLister, BindingLookup, ClusterLister, LookupError, WorkLister};
+use crate::domain::{Binding, BindingName, Cluster, ClusterName, Delivery, Workload};
 
-/// Bindings and Works, as files say that they are. All clones are one.
+/// Bindings, Works and clusters, as files say that they are. All clones are one.
 #[derive(Clone, Debug)]
 pub struct StateFiles(Arc<Inner>);
 
@@ -199,6 +199,16 @@ impl BindingLister for StateFiles {
 impl WorkLister for StateFiles {
     fn delivering<'a>(&'a self, workload: &'a Workload) -> BoxFuture<'a, Result<Vec<Delivery>, LookupError>> {
         async move { Ok(self.current().await?.deliveries(workload).to_vec()) }.boxed()
+    }
+}
+
+impl ClusterLister for StateFiles {
+    fn known<'a>(
+        &'a self,
+        name: &'a ClusterName,
+        namespace: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Cluster>, LookupError>> {
+        async move { Ok(self.current().await?.cluster(name, namespace)) }.boxed()
     }
 }
 

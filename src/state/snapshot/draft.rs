@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 
+use super::cluster::Sort;
 use super::node::{Node, Notes};
 use super::{Identity, Snapshot, binding};
 use crate::documents::Fault;
@@ -203,8 +204,18 @@ impl Draft {
                 }
             }
             Kind::Work => self.keep_work(namespace, object, notes),
-            Kind::Cluster => counts.clusters += 1,
-            Kind::Target | Kind::ClusterTarget => counts.targets += 1,
+            Kind::Cluster => {
+                counts.clusters += 1;
+                self.snapshot.clusters.keep(Sort::Cluster, name, object, notes);
+            }
+            Kind::ClusterTarget => {
+                counts.targets += 1;
+                self.snapshot.clusters.keep(Sort::ClusterTarget, name, object, notes);
+            }
+            Kind::Target => {
+                counts.targets += 1;
+                self.snapshot.clusters.keep(Sort::Target(namespace), name, object, notes);
+            }
         }
     }
 

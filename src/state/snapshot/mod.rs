@@ -1,4 +1,4 @@
-//! What documents say about bindings and Works, at one moment: [`Snapshot`].
+//! What documents say about bindings, Works and clusters, at one moment: [`Snapshot`].
 //!
 //! Made by a [`Draft`] from the documents of any number of files, all of them or none: a set with a fault is no set. What
 //! it holds is what can be asked about; the documents are not kept. Nothing in here reads a file or changes after it was
@@ -8,6 +8,7 @@
 //! written with.
 
 mod binding;
+mod cluster;
 mod draft;
 mod node;
 
@@ -16,8 +17,9 @@ mod tests;
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::domain::{Binding, BindingName, Delivery, Workload};
+use crate::domain::{Binding, BindingName, Cluster, ClusterName, Delivery, Workload};
 
+use cluster::Clusters;
 pub use draft::Draft;
 
 /// What documents say.
@@ -25,6 +27,7 @@ pub use draft::Draft;
 pub struct Snapshot {
     bindings: HashMap<Identity, Vec<Binding>>,
     works: HashMap<Identity, Vec<Delivery>>,
+    clusters: Clusters,
     counts: Counts,
 }
 
@@ -92,6 +95,12 @@ impl Snapshot {
     /// What the Works say about `workload`, at most one a cluster.
     pub fn deliveries(&self, workload: &Workload) -> &[Delivery] {
         self.works.get(&Identity::of(workload)).map_or(&[], Vec::as_slice)
+    }
+
+    /// What is known about the cluster `name`, for a workload in `namespace`: a `Cluster` says, else a `ClusterTarget`, else
+    /// the `Target` in that namespace.
+    pub fn cluster(&self, name: &ClusterName, namespace: &str) -> Option<Cluster> {
+        self.clusters.find(name, namespace)
     }
 
     /// How much was read of what.

@@ -1,6 +1,6 @@
 //! Reading typed values out of an object, noting every fault and going on.
 
-use crate::json::{Number, Pointer, Value};
+use crate::json::{Number, Object, Pointer, Value};
 
 /// Faults so far: where, and what is wrong.
 #[derive(Debug, Default)]
@@ -65,6 +65,23 @@ impl<'d> Node<'d> {
     pub(super) fn string(&self, name: &str, notes: &mut Notes) -> Option<&'d str> {
         let Some(member) = self.get(name) else { return Some("") };
         member.value.as_str().or_else(|| member.expected("a string", notes))
+    }
+
+    /// The string that this is.
+    pub(super) fn text(&self, notes: &mut Notes) -> Option<&'d str> {
+        self.value.as_str().or_else(|| self.expected("a string", notes))
+    }
+
+    /// The strings in the map `name`, with their names; none if it is missing, or no map, which is noted.
+    pub(super) fn texts(&self, name: &str, notes: &mut Notes) -> Vec<(&'d str, &'d str)> {
+        let Some(map) = self.get(name).filter(|map| map.is_map(notes)) else { return Vec::new() };
+        let members = map.value.as_object().into_iter().flat_map(Object::iter);
+        let text = |(name, value): (&'d str, &'d Value<'static>)| {
+            // A pointer is not cheap, and there are many of these.
+            let text = value.as_str().or_else(|| Self { value, field: map.field.join(name) }.text(notes));
+            Some((name, text?))
+        };
+        members.filter_map(text).collect()
     }
 
     /// The flag `name`; false if it is missing.
