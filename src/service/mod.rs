@@ -173,7 +173,7 @@ impl Service {
         workload: &Workload,
         object: Raw<'a>,
         target: &Target<'a>,
-        situation: Situation,
+        situation: Situation<'_>,
     ) -> Result<Revised<'a>, Failure> {
         let policies = self.policies.selecting(workload, &object)?;
         let request = engine::Request { workload, object, target };

@@ -61,7 +61,7 @@ pub(super) struct Situation<'s> {
 
 impl Default for Situation<'_> {
     fn default() -> Self {
-        Self { preserves: false, own: &|| None, dry_run: false }
+        Self { preserves: false, own: &|| None, dry_run: false, explain: false }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Allocations that are remembered until the process ends, and clusters that are known from the start.
+//! Allocations that are remembered until the process ends, and labels of clusters.
 //!
 //! [`MemoryLedger`] survives nothing, and says so by its name: it is for tries, tests and `preview`. The
 //! entries themselves (`Entries`) are what the ledger in a file answers from, too.
@@ -51,20 +51,46 @@ impl MemoryLedger {
     }
 }
 
-/// Clusters that somebody has told about.
+/// Labels of clusters that somebody has told about, over what is known of them elsewhere.
 #[derive(Debug, Default)]
-pub struct MemoryClusters(BTreeMap<ClusterName, Cluster>);
+pub struct MemoryLabels {
+    labels: BTreeMap<ClusterName, BTreeMap<String, String>>,
+    beneath: Option<Arc<dyn ClusterLister>>,
+}
 
-impl MemoryClusters {
-    /// These clusters; of several with one name, the last.
-    pub fn new(clusters: impl IntoIterator<Item = Cluster>) -> Self {
-        Self(clusters.into_iter().map(|cluster| (cluster.name.clone(), cluster)).collect())
+impl MemoryLabels {
+    /// These labels; each replaces what `beneath` says about that label of that cluster.
+    pub fn new(
+        labels: BTreeMap<ClusterName, BTreeMap<String, String>>,
+        beneath: Option<Arc<dyn ClusterLister>>,
+    ) -> Self {
+        Self { labels, beneath }
     }
 }
 
-impl ClusterLister for MemoryClusters {
-    fn find<'a>(&'a self, name: &'a ClusterName) -> BoxFuture<'a, Result<Option<Cluster>, LookupError>> {
-        ready(Ok(self.0.get(name).cloned())).boxed()
+impl ClusterLister for MemoryLabels {
+    fn known<'a>(
+        &'a self,
+        name: &'a ClusterName,
+        namespace: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Cluster>, LookupError>> {
+        async move {
+            let known = match &self.beneath {
+                Some(beneath) => beneath.known(name, namespace).await?,
+                None => None,
+            };
+            let Some(labels) = self.labels.get(name) else { return Ok(known) };
+            let mut cluster = known.unwrap_or_else(|| Cluster {
+                name: name.clone(),
+                labels: BTreeMap::new(),
+                provider: None,
+                region: None,
+                zones: Vec::new(),
+            });
+            cluster.labels.extend(labels.clone());
+            Ok(Some(cluster))
+        }
+        .boxed()
     }
 }
 

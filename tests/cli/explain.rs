@@ -172,6 +172,39 @@ fn labels_of_clusters_are_those_that_are_given() {
 }
 
 #[test]
+fn labels_that_are_given_are_over_those_of_the_state() {
+    let directory = Directory::new();
+    directory.file("deployment.yaml", DEPLOYMENT);
+    let policy = POLICY.split("  - name: env\n").next().unwrap().to_owned()
+        + "  - name: all\n    patch: {type: Merge, value: {spec: {is: \"${cluster.region} ${cluster.labels.tier} ${cluster.labels.team}\"}}}\n";
+    directory.file("policy.yaml", &policy);
+    directory.file(
+        "state.yaml",
+        "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: x, labels: {tier: gold, team: a}}\nspec: {region: eu}\n",
+    );
+    let fixed = [
+        "preview",
+        "-f",
+        "deployment.yaml",
+        "-p",
+        "policy.yaml",
+        "--clusters",
+        "x=1",
+        "--state",
+        "state.yaml",
+    ];
+    for (arguments, expected) in [
+        (&["-o", "explain"][..], "  /spec/is: added \"eu gold a\"\n"),
+        (&["-o", "explain", "--cluster-labels", "x:tier=iron"], "  /spec/is: added \"eu iron a\"\n"),
+        (&["-o", "yaml", "--cluster-labels", "y:tier=iron"], "\n  is: eu gold a\n"),
+    ] {
+        let done = directory.run(&[&fixed[..], arguments].concat());
+        assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
+        assert!(done.stdout.contains(expected), "{}", done.stdout);
+    }
+}
+
+#[test]
 fn works_of_the_state_keep_an_allocation_where_it_is() {
     let directory = Directory::new();
     directory.file("state.yaml", "kind: [");

@@ -12,12 +12,13 @@ use super::exit::CliError;
 use super::output;
 use crate::app;
 use crate::documents;
-use crate::domain::{AllocationKey, Cluster, ClusterName, Failure, Schedule, Target, Workload};
+use crate::domain::{AllocationKey, ClusterName, Failure, Schedule, Target, Workload};
 use crate::engine::{PolicySet, Trace};
 use crate::json::{Text, Value};
 use crate::service::{Revised, Service};
+use crate::state::ClusterLister;
 use crate::state::files::StateFiles;
-use crate::state::memory::{MemoryClusters, MemoryLedger};
+use crate::state::memory::{MemoryLabels, MemoryLedger};
 
 /// What one cluster would get.
 struct Shown<'v> {
@@ -101,31 +102,29 @@ pub(super) fn run(arguments: &PreviewArgs) -> Result<(), CliError> {
 
 /// The service with what the state files and --cluster-labels say.
 fn with_state(mut service: Service, arguments: &PreviewArgs) -> Result<Service, CliError> {
+    let mut clusters: Option<Arc<dyn ClusterLister>> = None;
     if !arguments.state.is_empty() {
         let files = StateFiles::open(arguments.state.clone()).map_err(|findings| {
             CliError::Refused(format!("the state files are refused:\n{}", findings.join("\n")))
         })?;
+        clusters = Some(Arc::new(files.clone()));
         service = service.with_state(Arc::new(files.clone()), Arc::new(files));
     }
     if !arguments.cluster_labels.is_empty() {
-        service = service.with_clusters(Arc::new(MemoryClusters::new(labelled(&arguments.cluster_labels))));
+        clusters = Some(Arc::new(MemoryLabels::new(labels(&arguments.cluster_labels), clusters)));
     }
-    Ok(service)
+    Ok(match clusters {
+        Some(clusters) => service.with_clusters(clusters),
+        None => service,
+    })
 }
 
-/// The clusters that have these labels.
-fn labelled(labels: &[ClusterLabel]) -> impl Iterator<Item = Cluster> {
-    let mut clusters: BTreeMap<&ClusterName, BTreeMap<String, String>> = BTreeMap::new();
+fn labels(labels: &[ClusterLabel]) -> BTreeMap<ClusterName, BTreeMap<String, String>> {
+    let mut clusters: BTreeMap<ClusterName, BTreeMap<String, String>> = BTreeMap::new();
     for ClusterLabel { cluster, key, value } in labels {
-        clusters.entry(cluster).or_default().insert(key.clone(), value.clone());
+        clusters.entry(cluster.clone()).or_default().insert(key.clone(), value.clone());
     }
-    clusters.into_iter().map(|(name, labels)| Cluster {
-        name: name.clone(),
-        labels,
-        provider: None,
-        region: None,
-        zones: Vec::new(),
-    })
+    clusters
 }
 
 /// The clusters to show, in the order of the schedule.

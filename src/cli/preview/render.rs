@@ -114,3 +114,31 @@ fn line(text: &mut String, content: &dyn std::fmt::Display) {
     text.push_str(&content.to_string());
     text.push('\n');
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Version;
+    use super::*;
+    use crate::domain::ClusterName;
+
+    #[test]
+    fn colour_is_around_lines_and_changes_no_text() {
+        let (cluster, before) = (ClusterName::new("x").unwrap(), Value::parse(br#"{"a":1,"b":2}"#).unwrap());
+        let object = Value::parse(br#"{"a":1,"b":3}"#).unwrap();
+        let (patch, applied) = ("[...]".to_owned(), vec!["r".to_owned()]);
+        let version = Version { object, patch, applied, hosts: Vec::new(), trace: None };
+        let shown = [Shown { cluster: &cluster, replicas: 1, before: &before, revised: Ok(version) }];
+        let coloured = diff(&shown, true);
+        assert!(coloured.contains("\n\u{1b}[1m# cluster: x\u{1b}[0m\n"), "{coloured:?}");
+        assert!(coloured.contains("\u{1b}[31m-b: 2\u{1b}[0m\n\u{1b}[32m+b: 3\u{1b}[0m\n"), "{coloured:?}");
+        let mut plain = coloured;
+        for code in [RED, GREEN, CYAN, BOLD, "\u{1b}[0m"] {
+            plain = plain.replace(code, "");
+        }
+        assert_eq!(plain, diff(&shown, false));
+        assert_eq!(
+            plain,
+            "CLUSTER  REPLICAS  HOSTS  RULES\nx        1         -      r\n\n# cluster: x\n@@ -1,2 +1,2 @@\n a: 1\n-b: 2\n+b: 3\n"
+        );
+    }
+}
