@@ -11,7 +11,7 @@ use prometheus_client::registry::Registry;
 use super::policies::Loaded;
 use super::state;
 use crate::certs::{self, CertsError, Pair, Pem, SubjectNames};
-use crate::doors::{Interpreter, RevisionMetrics, Works};
+use crate::doors::{Interpreter, PodChaperons, Pods, RevisionMetrics, Works};
 use crate::server::{self, CertificateSource, Doors, Lifecycle, Metrics, Options, Parts, Server, TlsOptions};
 use crate::service::Service;
 use crate::state::Ledger;
@@ -118,7 +118,9 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
                 Interpreter::NAME,
                 Interpreter::new(Arc::clone(&service), revisions.clone()),
             )
-            .with(Works::PATH, Works::NAME, Works::new(service, revisions)),
+            .with(Works::PATH, Works::NAME, Works::new(Arc::clone(&service), revisions.clone()))
+            .with(PodChaperons::PATH, PodChaperons::NAME, PodChaperons::new(service, revisions.clone()))
+            .with(Pods::PATH, Pods::NAME, Pods::new(revisions)),
         checks: Vec::new(),
         metrics,
         registry: Arc::new(registry),
@@ -145,7 +147,8 @@ fn policies(loaded: Loaded) -> crate::engine::PolicySet {
             "no --policy: serving the built-in example, ClusterRevisionPolicy/rollout-fort for Rollout.deploy.example.com"
         );
     } else {
-        tracing::info!(documents, policies = policies.policies.len(), "policies loaded");
+        let transformations = policies.transformations.len();
+        tracing::info!(transformations, documents, policies = policies.policies.len(), "policies loaded");
     }
     for warning in &warnings {
         tracing::warn!(%warning, "a policy is strange; `reviser check` tells the same");

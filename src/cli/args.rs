@@ -21,7 +21,7 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Serve Karmada's interpreter webhook over HTTPS
+    /// Serve the webhooks over HTTPS: Karmada's interpreter, and the admission of its Works
     Serve(ServeArgs),
     /// Show what each cluster would get; no server, no cluster
     Preview(PreviewArgs),
@@ -234,6 +234,21 @@ pub(super) enum ManifestsFor {
     KarmadaInterpreter,
     /// Admission of Works, by which Karmada delivers; the configuration is for Karmada's API server too
     KarmadaWorks,
+    /// Admission of pods in a source of Admiralty; the configuration is for the source's API server
+    AdmiraltySource,
+    /// Admission of pods on their way into a target of Admiralty; the configuration is for the target's API server
+    AdmiraltyTarget,
+}
+
+impl ManifestsFor {
+    /// Who calls.
+    pub(super) fn who(self) -> &'static str {
+        match self {
+            Self::KarmadaInterpreter | Self::KarmadaWorks => "Karmada",
+            Self::AdmiraltySource => "the source",
+            Self::AdmiraltyTarget => "the target",
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -241,7 +256,8 @@ pub(super) struct ManifestsArgs {
     /// Who is to call
     #[arg(long = "for", value_enum, value_name = "CALLER", env = "REVISER_FOR")]
     pub(super) caller: ManifestsFor,
-    /// Where it reaches the server: https, host and port; the path is added
+    /// Where it reaches the server: https, host and port; the path is added, but for admiralty-target it has to be /mutate/podchaperons/NAME, NAME
+    /// being what the source calls the target
     #[arg(long, value_name = "URL", env = "REVISER_URL")]
     pub(super) url: String,
     /// The certificates of the authorities that it is to trust; those of its system if left out

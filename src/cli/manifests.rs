@@ -8,15 +8,17 @@ use super::output;
 use crate::app;
 use crate::certs::{self, CertsError, Pem};
 use crate::domain::GroupVersionKind;
-use crate::doors::{Interpreter, Works};
+use crate::doors::{Interpreter, PodChaperons, Pods, Works};
 use crate::engine::{Interpretation, PolicySet};
-use crate::manifests::{self, CaBundle, HookUrl, InterpreterHook, WorksHook};
+use crate::manifests::{self, CaBundle, HookUrl, InterpreterHook, PodChaperonsHook, PodsHook, WorksHook};
 use crate::protocol::interpreter::STOCK_KARMADA;
 
 pub(super) fn run(arguments: &ManifestsArgs) -> Result<(), CliError> {
     let path = match arguments.caller {
         ManifestsFor::KarmadaInterpreter => Interpreter::PATH,
         ManifestsFor::KarmadaWorks => Works::PATH,
+        ManifestsFor::AdmiraltySource => Pods::PATH,
+        ManifestsFor::AdmiraltyTarget => PodChaperons::PATH,
     };
     let url =
         HookUrl::new(&arguments.url, path).map_err(|error| CliError::Usage(format!("--url: {error}")))?;
@@ -25,11 +27,15 @@ pub(super) fn run(arguments: &ManifestsArgs) -> Result<(), CliError> {
     })?;
     let ca_bundle = ca_bundle(arguments)
         .map_err(|error| CliError::Refused(format!("--ca-file: {:#}", anyhow::Error::new(error))))?;
-    if loaded.built_in {
+    // What a source sends depends on no policy.
+    if loaded.built_in && arguments.caller != ManifestsFor::AdmiraltySource {
         output::note("no --policy: using the built-in example");
     }
     if ca_bundle.is_none() {
-        output::note("no --ca-file: no caBundle, so that Karmada trusts the authorities of its system");
+        let who = arguments.caller.who();
+        output::note(&format!(
+            "no --ca-file: no caBundle, so that {who} trusts the authorities of its system"
+        ));
     }
     let yaml = match arguments.caller {
         ManifestsFor::KarmadaInterpreter => {
@@ -39,12 +45,18 @@ pub(super) fn run(arguments: &ManifestsArgs) -> Result<(), CliError> {
         }
         ManifestsFor::KarmadaWorks => {
             let selected = manifests::selected(&loaded.policies);
-            if selected.is_empty() {
+            let transformations = !loaded.policies.transformations.is_empty();
+            if selected.is_empty() && !transformations {
                 output::note(
                     "no policy selects anything: only Works that are revised already are sent, to be undone",
                 );
             }
-            WorksHook { url, ca_bundle, selected }.yaml()
+            WorksHook { url, ca_bundle, selected, transformations }.yaml()
+        }
+        ManifestsFor::AdmiraltySource => PodsHook { url, ca_bundle }.yaml(),
+        ManifestsFor::AdmiraltyTarget => {
+            let selected = manifests::selected(&loaded.policies);
+            PodChaperonsHook { url, ca_bundle, selected }.yaml()
         }
     };
     output::write(yaml.as_bytes())

@@ -12,6 +12,7 @@
 //! * *failure*: why a request is not answered as asked ([`Failure`]).
 //! * *quantity*: an amount of a resource, in Kubernetes' spelling ([`Quantity`]).
 
+mod admiralty;
 mod allocation;
 mod binding;
 mod cluster;
@@ -24,6 +25,10 @@ mod quantity;
 mod schedule;
 mod workload;
 
+pub use admiralty::{
+    ADMIRALTY_GROUP, ClusterKind, ELECT_ANNOTATION, POD_CHAPERON, PROPOSED_TRANSFORMATION_ANNOTATION,
+    TRANSFORMATION_ANNOTATION, join_transformations,
+};
 pub use allocation::AllocationKey;
 pub use binding::{Binding, BindingName, Delivery, Hosts};
 pub use cluster::Cluster;

@@ -86,7 +86,10 @@ impl Workload {
         Ok(Self {
             gvk: GroupVersionKind::of(&required(&["apiVersion"])?, &required(&["kind"])?),
             namespace: text(&["metadata", "namespace"]).unwrap_or_default(),
-            name: required(&["metadata", "name"])?,
+            name: text(&["metadata", "name"])
+                .or_else(|| text(&["metadata", "generateName"]))
+                .filter(|name| !name.is_empty())
+                .map_or_else(|| required(&["metadata", "name"]), Ok)?,
         })
     }
 }

@@ -3,13 +3,18 @@
 //! One file a door. A door decides nothing: what a request means is the protocol's to say, what it gets the
 //! service's, and what HTTP has to do with it the server's.
 
+mod admission;
+mod chaperons;
 mod interpreter;
 mod log;
 mod metrics;
+mod pods;
 mod works;
 
+pub use chaperons::PodChaperons;
 pub use interpreter::Interpreter;
 pub use metrics::RevisionMetrics;
+pub use pods::Pods;
 pub use works::Works;
 
 use http::StatusCode;

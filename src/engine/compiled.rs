@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use super::actions::Action;
 use super::selectors::{ResourceSelector, TargetClusters};
-use crate::domain::{Failure, GroupVersionKind, Workload, digest};
+use super::transformations::{Transformation, Transformations, chooses};
+use crate::domain::{ADMIRALTY_GROUP, Failure, GroupVersionKind, POD_CHAPERON, Workload, digest};
 use crate::expression::{Condition, Expression};
 use crate::json::{Pointer, Raw};
 
@@ -20,9 +21,48 @@ pub struct PolicySet {
     pub allocations: BTreeMap<String, Allocation>,
     /// By the kind that they are about.
     pub interpretations: BTreeMap<GroupVersionKind, Interpretation>,
+    /// What workloads choose themselves.
+    pub transformations: Transformations,
+}
+
+/// What is at work on one object.
+#[derive(Clone, Debug, Default)]
+pub struct Selection<'p> {
+    /// The policies that select it, in the order in which they apply.
+    pub policies: Vec<&'p Policy>,
+    /// The transformations that it chooses, in the order in which they apply.
+    pub transformations: Vec<&'p Transformation>,
+}
+
+impl Selection<'_> {
+    /// Whether nothing is.
+    pub fn is_empty(&self) -> bool {
+        self.policies.is_empty() && self.transformations.is_empty()
+    }
+
+    /// A digest of all that is at work: another one means that the outcome may differ.
+    pub fn hash(&self) -> String {
+        let policies = self.policies.iter().map(|policy| policy.digest.as_str());
+        digest(
+            policies.chain(self.transformations.iter().map(|transformation| transformation.digest.as_str())),
+        )
+    }
+
+    /// Whether something wants to know more of the cluster than its name.
+    pub fn needs_cluster(&self) -> bool {
+        !self.transformations.is_empty() || self.policies.iter().any(|policy| policy.needs_cluster)
+    }
 }
 
 impl PolicySet {
+    /// What is at work on a workload: policies that select it, transformations that it chooses.
+    pub fn selection(&self, workload: &Workload, object: &Raw<'_>) -> Result<Selection<'_>, Failure> {
+        Ok(Selection {
+            policies: self.selecting(workload, object)?,
+            transformations: self.transformations.chosen(workload, object)?,
+        })
+    }
+
     /// The policies that select a workload, in the order in which they apply.
     pub fn selecting(&self, workload: &Workload, object: &Raw<'_>) -> Result<Vec<&Policy>, Failure> {
         let mut selecting = Vec::new();
@@ -34,21 +74,21 @@ impl PolicySet {
         Ok(selecting)
     }
 
-    /// A digest of the rules that are at work where these policies select: another one means that the outcome may differ.
-    pub fn hash(policies: &[&Policy]) -> String {
-        digest(policies.iter().map(|policy| policy.digest.as_str()))
-    }
-
     /// Whether a policy can select objects of this kind at all.
     pub fn knows(&self, gvk: &GroupVersionKind) -> bool {
         self.policies.iter().flat_map(|policy| &policy.selectors).any(|selector| selector.gvk == *gvk)
+    }
+
+    /// Whether something may be at work on an object: its kind can be selected, or it chooses transformations where there are some.
+    pub fn concerns(&self, gvk: &GroupVersionKind, object: &Raw<'_>) -> bool {
+        self.knows(gvk) || !self.transformations.is_empty() && chooses(object)
     }
 
     /// Where objects of this kind have their pod template; the root for a kind that is itself like a pod.
     pub fn pod_template(&self, gvk: &GroupVersionKind) -> Pointer {
         match (self.interpretations.get(gvk), gvk.group.as_str(), gvk.kind.as_str()) {
             (Some(interpretation), _, _) => interpretation.pod_template.clone(),
-            (None, "", "Pod") | (None, "multicluster.admiralty.io", "PodChaperon") => Pointer::ROOT,
+            (None, "", "Pod") | (None, ADMIRALTY_GROUP, POD_CHAPERON) => Pointer::ROOT,
             (None, "", "PodTemplate") => Pointer::of(["template"]),
             (None, "batch", "CronJob") => Pointer::of(["spec", "jobTemplate", "spec", "template"]),
             _ => Interpretation::default().pod_template,

@@ -66,6 +66,11 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
         self.values.clear();
     }
 
+    /// The cluster that the object is revised for.
+    pub(super) fn cluster_name(&self) -> &'r ClusterName {
+        &self.request.target.cluster
+    }
+
     /// The object has been put back to what it was.
     pub(super) fn forget(&mut self) {
         self.seen = None;
@@ -113,7 +118,8 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
             Variable::BindingReplicas | Variable::BindingClusters => match &target.schedule {
                 None => unknown("the schedule of the workload is not known"),
                 Some(schedule) if *variable == Variable::BindingReplicas => {
-                    known(schedule.clusters().iter().map(|entry| entry.replicas).sum::<i64>().into())
+                    let replicas = schedule.clusters().iter().map(|entry| entry.replicas);
+                    known(replicas.fold(0, i64::saturating_add).into())
                 }
                 Some(schedule) => known(Value::array(
                     schedule
@@ -215,6 +221,7 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
         let defined = self.facts.allocations.get(allocation);
         let known = Known {
             allocation,
+            target: &target.cluster,
             schedule,
             pinned: pinned.as_ref(),
             entry: self.facts.entries.get(allocation).and_then(Option::as_ref),

@@ -64,8 +64,10 @@ impl<'a> Draft<'a> {
 
     /// Puts `value` at `pointer`, making the maps on the way where they are missing or null.
     pub fn set(&mut self, pointer: &Pointer, value: Value<'a>) -> Result<(), Failure> {
-        if self.find(pointer)?.as_ref() == Some(&value) {
-            return Ok(());
+        match self.find(pointer)? {
+            Some(found) if found == value => return Ok(()),
+            None if value.is_null() && self.holds_null(pointer) => return Ok(()),
+            _ => {}
         }
         self.changes += 1;
         if let Some(place) = self.places.iter_mut().find(|place| place.pointer.contains(pointer)) {
@@ -171,6 +173,14 @@ impl<'a> Draft<'a> {
         self.places.iter().find(|place| place.pointer.contains(pointer))
     }
 
+    /// Whether a null is at `pointer`, which has been looked for.
+    fn holds_null(&self, pointer: &Pointer) -> bool {
+        self.covering(pointer).is_some_and(|place| {
+            let rest = pointer.suffix(place.pointer.tokens().len());
+            place.after.at(&rest).is_some_and(Value::is_null)
+        })
+    }
+
     /// Looks `pointer` up in the text.
     fn look(&self, pointer: &Pointer) -> Result<Found<'a>, Failure> {
         let mut place = self.object;
@@ -246,6 +256,12 @@ mod tests {
             draft.set(&pointer(place), value.into()).unwrap();
         }
         assert_eq!(draft.changes(), 4);
+        // To null what is null is no change; to null what is missing is one.
+        let mut nulled = Draft::new(text.root()).unwrap();
+        nulled.set(&pointer("/a/y"), Value::Null).unwrap();
+        assert_eq!((nulled.changes(), nulled.patch().unwrap().to_text().as_str()), (0, "[]"));
+        nulled.set(&pointer("/a/z"), Value::Null).unwrap();
+        assert_eq!(nulled.changes(), 1);
         assert_eq!(
             draft.patch().unwrap().to_text(),
             r#"[{"op":"replace","path":"/a/y","value":{"z":3}},{"op":"add","path":"/c/d","value":2},{"op":"add","path":"/c/e","value":4},{"op":"add","path":"/e","value":{"f":1}}]"#

@@ -5,8 +5,13 @@ use crate::domain::{Failure, owned_by_platform};
 use crate::json::{Object, Pointer, Value};
 
 /// Fields that say who an object is.
-const IDENTITY: [&[&str]; 4] =
-    [&["apiVersion"], &["kind"], &["metadata", "name"], &["metadata", "namespace"]];
+pub const IDENTITY: [&[&str]; 5] = [
+    &["apiVersion"],
+    &["kind"],
+    &["metadata", "name"],
+    &["metadata", "generateName"],
+    &["metadata", "namespace"],
+];
 
 /// Maps whose keys may belong to the platform.
 const KEYED: [&[&str]; 2] = [&["metadata", "labels"], &["metadata", "annotations"]];

@@ -8,12 +8,14 @@
 //! * [`allocate`] is the choice of the one cluster (docs/policies.md, "Which cluster hosts an allocation").
 //! * `handover`: how an allocation leaves a cluster without being in two. [`Undo`]: how a revision is taken back.
 //! * [`explain`] revises too, and tells with a [`Trace`] what each rule did.
-//! * `actions`: what rules can do. `limits`: what no rule may touch.
+//! * `actions`: what rules can do. `limits`, `chaperon`: what no rule may touch.
+//! * [`Transformation`]: what a workload chooses itself, after all policies.
 //! * [`interpret_replica`] and [`revise_replica`]: the operations that know no cluster and ask no policy;
 //!   [`requirements`] is what one replica of a pod template needs.
 
 mod actions;
 mod allocate;
+mod chaperon;
 mod compiled;
 mod context;
 mod draft;
@@ -26,6 +28,7 @@ mod revise;
 mod selectors;
 mod templated;
 mod trace;
+mod transformations;
 mod undo;
 
 pub use actions::{
@@ -33,10 +36,12 @@ pub use actions::{
     Patching, Percentages, Weights,
 };
 pub use allocate::{Choice, Why, allocate};
-pub use compiled::{Allocation, Handover, Interpretation, OnError, Owner, Policy, PolicySet, Rule};
+pub use compiled::{
+    Allocation, Handover, Interpretation, OnError, Owner, Policy, PolicySet, Rule, Selection,
+};
 pub use draft::Draft;
 pub use handover::{Deliveries, Handing};
-pub use limits::{crosses, protected_by};
+pub use limits::{IDENTITY, crosses, protected_by};
 pub use replicas::{interpret_replica, revise_replica};
 pub use revise::{Claim, Entries, Facts, Request, Revision, Skipped, Stop, allocations, explain, revise};
 pub use selectors::{
@@ -45,4 +50,5 @@ pub use selectors::{
 };
 pub use templated::Templated;
 pub use trace::{At, Change, Placement, Step, StepOutcome, Trace};
+pub use transformations::{Home, TargetPatch, Targets, Transformation, Transformations, chooses};
 pub use undo::{Undo, UndoError, UndoTextError};

@@ -8,8 +8,8 @@ use super::compiled::{Allocation, OnError, Policy, Rule};
 use super::context::Context;
 use super::handover::{Deliveries, Handing, Settled};
 use super::trace::{self, Placement, Step, StepOutcome, Trace};
-use super::{Draft, Why, limits};
-use crate::domain::{Cluster, ClusterName, Code, Failure, Target, Workload};
+use super::{Draft, Selection, Why, chaperon, limits};
+use crate::domain::{Cluster, ClusterKind, ClusterName, Code, Failure, Target, Workload};
 use crate::expression::Condition;
 use crate::json::{Pointer, Raw};
 
@@ -33,6 +33,8 @@ pub struct Facts<'f> {
     pub allocations: &'f BTreeMap<String, Allocation>,
     /// What is known about the cluster.
     pub cluster: Option<&'f Cluster>,
+    /// As what it is known, if it is.
+    pub cluster_kind: Option<ClusterKind>,
     /// Where the object has its pod template.
     pub pod_template: &'f Pointer,
     /// The Works that deliver the workload.
@@ -68,6 +70,8 @@ pub struct Revision<'r, 'a> {
     pub applied: Vec<(&'r Policy, &'r Rule)>,
     /// The rules that could not be applied and have been skipped for that.
     pub skipped: Vec<Skipped<'r>>,
+    /// The transformations that changed something, after the rules, as `Kind/name`.
+    pub transformed: Vec<String>,
     /// The allocations that rules have asked for and that the cluster hosts, by name.
     pub hosts: Vec<String>,
     /// The allocations that leave a cluster, by name.
@@ -116,36 +120,54 @@ impl From<Failure> for Stop {
 
 /// Revises an object for one cluster.
 ///
-/// `policies` are those that select the object. The facts must hold an entry, if only `None`, for each allocation that
+/// `selection` is what is at work on the object. The facts must hold an entry, if only `None`, for each allocation that
 /// [`allocations`] names. A refusal names policy, rule, cluster and place; nothing is then to be answered but it.
 pub fn revise<'r, 'a>(
     request: Request<'r, 'a>,
-    policies: &[&'r Policy],
+    selection: &Selection<'r>,
     facts: Facts<'_>,
 ) -> Result<Revision<'r, 'a>, Stop> {
-    run(request, policies, facts, None)
+    within_limits(request, selection, facts, None)
 }
 
 /// The same, with a [`Trace`], which costs a copy of the object a rule.
 pub fn explain<'r, 'a>(
     request: Request<'r, 'a>,
-    policies: &[&'r Policy],
+    selection: &Selection<'r>,
     facts: Facts<'_>,
 ) -> Result<Revision<'r, 'a>, Stop> {
-    run(request, policies, facts, Some(Trace::default()))
+    within_limits(request, selection, facts, Some(Trace::default()))
 }
 
+fn within_limits<'r, 'a>(
+    request: Request<'r, 'a>,
+    selection: &Selection<'r>,
+    facts: Facts<'_>,
+    trace: Option<Trace<'a>>,
+) -> Result<Revision<'r, 'a>, Stop> {
+    let revision = run(request, selection, facts, trace, false)?;
+    match limits::crosses(&revision.object) {
+        Ok(()) => Ok(revision),
+        // Once more, to tell which rule did it: to look after each of them costs too much where none does.
+        Err(failure) => {
+            Err(run(request, selection, facts, None, true).err().unwrap_or(Stop::Refused(failure)))
+        }
+    }
+}
+
+/// Applies all rules. `is_watched` has the limits looked at after each of them, and else nobody looks.
 fn run<'r, 'a>(
     request: Request<'r, 'a>,
-    policies: &[&'r Policy],
+    selection: &Selection<'r>,
     facts: Facts<'_>,
     mut trace: Option<Trace<'a>>,
+    is_watched: bool,
 ) -> Result<Revision<'r, 'a>, Stop> {
     let mut object = Draft::new(request.object)?;
     let mut context = Context::new(request, facts);
     let (mut applied, mut skipped) = (Vec::new(), Vec::new());
     let cluster = &request.target.cluster;
-    for policy in policies {
+    for &policy in &selection.policies {
         context.begin(policy, &object);
         for rule in &policy.rules {
             let about = |failure: Failure| {
@@ -169,19 +191,23 @@ fn run<'r, 'a>(
             }
             match done {
                 Done::Skipped(failure) => skipped.push(Skipped { policy, rule, failure: about(failure) }),
-                Done::Applied if object.changes() != before => applied.push((*policy, rule)),
+                Done::Applied if object.changes() != before => applied.push((policy, rule)),
                 Done::OtherCluster | Done::ConditionFalse | Done::Applied => {}
+            }
+            if is_watched {
+                limits::crosses(&object).map_err(about)?;
             }
         }
     }
-    limits::crosses(&object)?;
+    let transformed = transform(selection, &mut object, &mut context, facts, trace.as_mut())?;
+    chaperon::crosses(&object, request.workload)?;
     if let Some(trace) = &mut trace {
         let placed = context.settled.iter();
         trace.placements =
             placed.filter_map(|(name, settled)| Placement::of(name, settled, facts.entries)).collect();
     }
     let (hosts, handings, claims) = Default::default();
-    let mut revision = Revision { object, applied, skipped, hosts, handings, claims, trace };
+    let mut revision = Revision { object, applied, skipped, transformed, hosts, handings, claims, trace };
     for (allocation, settled) in context.settled {
         revision.settle(allocation, settled, request.target, facts.entries);
     }
@@ -201,11 +227,44 @@ fn outcome<'a>(
             StepOutcome::ConditionFalse(rule.when.as_ref().map(Condition::source).unwrap_or_default().into())
         }
         Done::Skipped(failure) => StepOutcome::Skipped(failure.clone()),
-        Done::Applied => match trace::changes(&before.to_value()?, &after.to_value()?) {
-            changes if changes.is_empty() => StepOutcome::Nothing,
-            changes => StepOutcome::Changed(changes),
-        },
+        Done::Applied => changed(before, after)?,
     })
+}
+
+/// What came of something that has been applied.
+fn changed<'a>(before: &Draft<'a>, after: &Draft<'a>) -> Result<StepOutcome<'a>, Failure> {
+    let changes = trace::changes(&before.to_value()?, &after.to_value()?);
+    Ok(if changes.is_empty() { StepOutcome::Nothing } else { StepOutcome::Changed(changes) })
+}
+
+/// Applies the transformations, and gives those that changed something.
+fn transform<'r, 'a>(
+    selection: &Selection<'r>,
+    object: &mut Draft<'a>,
+    context: &mut Context<'r, '_, 'a>,
+    facts: Facts<'_>,
+    mut trace: Option<&mut Trace<'a>>,
+) -> Result<Vec<String>, Stop> {
+    let cluster = context.cluster_name();
+    let mut transformed = Vec::new();
+    for transformation in &selection.transformations {
+        let before = object.changes();
+        let was = trace.is_some().then(|| object.clone());
+        let about = |failure: Failure| {
+            failure.context(format_args!("{transformation} cluster {:?}", cluster.as_str()))
+        };
+        transformation
+            .apply(object, context, facts.cluster_kind, facts.cluster)
+            .map_err(|stop| stop.within(about))?;
+        if let (Some(trace), Some(was)) = (&mut trace, &was) {
+            let outcome = changed(was, object).map_err(about)?;
+            trace.steps.push(Step { rule: transformation.to_string(), outcome });
+        }
+        if object.changes() != before {
+            transformed.push(transformation.to_string());
+        }
+    }
+    Ok(transformed)
 }
 
 impl Revision<'_, '_> {

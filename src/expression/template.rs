@@ -37,6 +37,11 @@ impl Template {
         Ok(Self { parts, uses })
     }
 
+    /// Whether `text` is one `${...}` and nothing else.
+    pub fn is_one_expression(text: &str) -> bool {
+        text.starts_with("${") && scan::closing_brace(text, 2).is_some_and(|end| end + 1 == text.len())
+    }
+
     /// The string, if it holds no expression.
     pub fn constant(&self) -> Option<&str> {
         match self.parts.as_slice() {

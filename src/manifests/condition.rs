@@ -1,4 +1,4 @@
-//! The `matchConditions` of the Work door, in CEL.
+//! The `matchConditions` of the doors for admission, in CEL.
 //!
 //! They see what a client sent before anything has checked it, and one that errs refuses the request. So each looks at
 //! every step before it takes the next. None relies on another: the API server evaluates all of them.
@@ -11,8 +11,8 @@ use std::fmt::{self, Write as _};
 use super::Namespaces;
 use super::build::map;
 use crate::domain::{
-    BINDING_NAME_ANNOTATION, CLUSTER_BINDING_NAME_ANNOTATION, GroupVersionKind, REVISED_ANNOTATION,
-    REVISION_ANNOTATION,
+    BINDING_NAME_ANNOTATION, CLUSTER_BINDING_NAME_ANNOTATION, ELECT_ANNOTATION, GroupVersionKind,
+    PROPOSED_TRANSFORMATION_ANNOTATION, REVISED_ANNOTATION, REVISION_ANNOTATION, TRANSFORMATION_ANNOTATION,
 };
 use crate::json::Value;
 
@@ -21,12 +21,51 @@ use crate::json::Value;
 const MAX_NAMESPACES: usize = 64;
 
 /// The conditions under which a Work is sent: all of them.
-pub(super) fn conditions(selected: &BTreeMap<GroupVersionKind, Namespaces>) -> Value<'static> {
-    let conditions = [
+pub(super) fn conditions(
+    selected: &BTreeMap<GroupVersionKind, Namespaces>,
+    transformations: bool,
+) -> Value<'static> {
+    named([
         ("not-being-deleted", not_being_deleted()),
         ("has-a-binding", has_a_binding()),
-        ("selected-or-revised", selected_or_revised(selected)),
-    ];
+        ("selected-or-revised", selected_or_revised(selected, transformations)),
+    ])
+}
+
+/// The conditions under which a pod is sent from a source: all of them.
+pub(super) fn pod_conditions() -> Value<'static> {
+    let names = |key: &str| format!("{HAS_ANNOTATIONS}\n{} in object.metadata.annotations", literal(key));
+    named([
+        ("is-elected", names(ELECT_ANNOTATION)),
+        ("names-transformations", names(PROPOSED_TRANSFORMATION_ANNOTATION)),
+    ])
+}
+
+/// The conditions under which a `PodChaperon` is sent from a target: all of them. `selected` are the namespaces that
+/// policies select it in; `None` if none selects it at all.
+pub(super) fn chaperon_conditions(selected: Option<&Namespaces>) -> Value<'static> {
+    let transformed = format!(
+        "{HAS_ANNOTATIONS} (\n  {} in object.metadata.annotations ||\n  {} in object.metadata.annotations\n)",
+        literal(TRANSFORMATION_ANNOTATION),
+        literal(PROPOSED_TRANSFORMATION_ANNOTATION)
+    );
+    let expression = match selected {
+        None => transformed,
+        Some(Namespaces::These(these)) if these.len() <= MAX_NAMESPACES => format!(
+            "has(request.namespace) && {} ||\n{transformed}",
+            one_of("request.namespace", these.iter().map(String::as_str))
+        ),
+        Some(_) => "object != null".to_owned(),
+    };
+    named([("selected-or-transformed", expression)])
+}
+
+/// That an object has annotations; goes on with what is asked of them.
+const HAS_ANNOTATIONS: &str = "object != null &&
+has(object.metadata) && type(object.metadata) == map &&
+has(object.metadata.annotations) && type(object.metadata.annotations) == map &&";
+
+fn named<const N: usize>(conditions: [(&'static str, String); N]) -> Value<'static> {
     let condition = |(name, expression): (&'static str, String)| {
         map([("name", name.into()), ("expression", expression.into())])
     };
@@ -54,8 +93,17 @@ has(object.metadata.annotations) && type(object.metadata.annotations) == map && 
 }
 
 /// What is marked has to come whatever policies select: nobody else can undo it.
-fn selected_or_revised(selected: &BTreeMap<GroupVersionKind, Namespaces>) -> String {
-    let (revision, revised) = (literal(REVISION_ANNOTATION), literal(REVISED_ANNOTATION));
+fn selected_or_revised(selected: &BTreeMap<GroupVersionKind, Namespaces>, transformations: bool) -> String {
+    let revision = literal(REVISION_ANNOTATION);
+    let mut marks = vec![literal(REVISED_ANNOTATION)];
+    if transformations {
+        marks.extend([TRANSFORMATION_ANNOTATION, PROPOSED_TRANSFORMATION_ANNOTATION].map(literal));
+    }
+    let marks: Vec<String> = marks.iter().map(|mark| format!("{mark} in m.metadata.annotations")).collect();
+    let marked = match &marks[..] {
+        [mark] => mark.clone(),
+        marks => format!("(\n      {}\n    )", marks.join(" ||\n      ")),
+    };
     let kinds = alternatives(selected).join(" ||\n      ");
     let kinds = match kinds.as_str() {
         "" => String::new(),
@@ -72,7 +120,7 @@ fn selected_or_revised(selected: &BTreeMap<GroupVersionKind, Namespaces>) -> Str
   object.spec.workload.manifests.exists(m, type(m) == map && (
     has(m.metadata) && type(m.metadata) == map &&
     has(m.metadata.annotations) && type(m.metadata.annotations) == map &&
-    {revised} in m.metadata.annotations{kinds}
+    {marked}{kinds}
   ))
 )"
     )
@@ -175,11 +223,25 @@ mod tests {
 
     #[test]
     fn nothing_selected_leaves_the_marks() {
-        let condition = selected_or_revised(&BTreeMap::new());
+        let condition = selected_or_revised(&BTreeMap::new(), false);
         assert!(!condition.contains("kind"), "{condition}");
         for mark in ["'reviser.io/revision' in object.", "'reviser.io/revised' in m."] {
             assert!(condition.contains(mark), "{condition}");
         }
+    }
+
+    #[test]
+    fn transformations_bring_what_chooses_them() {
+        let condition = selected_or_revised(&BTreeMap::new(), true);
+        let expected = "    has(m.metadata.annotations) && type(m.metadata.annotations) == map &&
+    (
+      'reviser.io/revised' in m.metadata.annotations ||
+      'reviser.io/targetpodtransformation' in m.metadata.annotations ||
+      'multicluster.admiralty.io/targetpodtransformation' in m.metadata.annotations
+    )
+";
+        assert!(condition.contains(expected), "{condition}");
+        assert!(!selected_or_revised(&BTreeMap::new(), false).contains("targetpodtransformation"));
     }
 
     #[test]

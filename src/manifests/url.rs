@@ -38,14 +38,29 @@ pub enum UrlError {
         /// Where the door is.
         wanted: &'static str,
     },
+    /// A path that names no target.
+    #[error(
+        "failed to use the URL: its path is {found:?}, and must be {:?}, NAME being what the source calls the target: the name of a Target or \
+         ClusterTarget", wanted.replace(TARGET, "NAME")
+    )]
+    Target {
+        /// What it is.
+        found: String,
+        /// Where the door is.
+        wanted: &'static str,
+    },
 }
+
+/// What stands for the name of a target in the path of a door.
+const TARGET: &str = "{target}";
 
 /// The URL of one of our doors, as a webhook configuration may hold it: `https`, host, port if any, and the door's path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookUrl(String);
 
 impl HookUrl {
-    /// The URL in `text`, of the door at `path`. The path is added if the URL has none, and loses a slash at its end.
+    /// The URL in `text`, of the door at `path`. The path is added if the URL has none, and loses a slash at its end. One that
+    /// ends in `{target}` has to be given, with a name in that place.
     pub fn new(text: &str, path: &'static str) -> Result<Self, UrlError> {
         let (scheme, rest) = text.split_once("://").ok_or(UrlError::Scheme)?;
         if !scheme.eq_ignore_ascii_case("https") {
@@ -60,6 +75,11 @@ impl HookUrl {
         }
         let (authority, found) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         check_authority(authority)?;
+        if let Some(parent) = path.strip_suffix(TARGET) {
+            let name = found.trim_end_matches('/').strip_prefix(parent).filter(|name| is_target(name));
+            let name = name.ok_or_else(|| UrlError::Target { found: found.to_owned(), wanted: path })?;
+            return Ok(Self(format!("https://{authority}{parent}{name}")));
+        }
         match found.trim_end_matches('/') {
             "" => {}
             trimmed if trimmed == path => {}
@@ -108,6 +128,19 @@ fn is_host(host: &str) -> bool {
             && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
     };
     host.len() <= MAX_HOST && host.strip_suffix('.').unwrap_or(host).split('.').all(is_label)
+}
+
+/// Whether an object can be called so.
+fn is_target(name: &str) -> bool {
+    let is_edge =
+        |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    let is_label = |label: &str| {
+        let bytes = label.as_bytes();
+        is_edge(bytes.first())
+            && is_edge(bytes.last())
+            && bytes.iter().all(|byte| is_edge(Some(byte)) || *byte == b'-')
+    };
+    name.len() <= MAX_HOST && name.split('.').all(is_label)
 }
 
 fn is_port(port: &str) -> bool {
@@ -168,6 +201,31 @@ mod tests {
         for port in ["", "0", "+80", "65536", "https", "80:"] {
             let error = read(&format!("https://[::1]:{port}/interpret")).unwrap_err();
             assert!(matches!(error, UrlError::Port(_) | UrlError::Host(_)), "{port}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_door_for_targets_wants_the_name_of_one() {
+        const PATH: &str = "/mutate/podchaperons/{target}";
+        let read = |text: &str| HookUrl::new(text, PATH).map(|url| url.to_string());
+        for name in ["eu", "eu.west-1", "0"] {
+            let url = format!("https://a:1/mutate/podchaperons/{name}");
+            assert_eq!(read(&url), Ok(url.clone()));
+            assert_eq!(read(&format!("{url}/")), Ok(url));
+        }
+        for path in [
+            "",
+            "/",
+            "/mutate/podchaperons",
+            "/mutate/podchaperons/",
+            "/mutate/podchaperons/{target}",
+            "/mutate/podchaperons/a/b",
+            "/mutate/podchaperons/A",
+            "/mutate/works",
+        ] {
+            let error = read(&format!("https://a{path}")).unwrap_err();
+            assert_eq!(error, UrlError::Target { found: path.to_owned(), wanted: PATH });
+            assert!(error.to_string().contains("must be \"/mutate/podchaperons/NAME\", "), "{error}");
         }
     }
 

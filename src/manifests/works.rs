@@ -31,6 +31,8 @@ pub struct WorksHook {
     pub ca_bundle: Option<CaBundle>,
     /// About Works of which kinds; none for those alone that have been revised already.
     pub selected: BTreeMap<GroupVersionKind, Namespaces>,
+    /// And about those of any kind that choose transformations.
+    pub transformations: bool,
 }
 
 impl WorksHook {
@@ -55,7 +57,7 @@ impl WorksHook {
             ("clientConfig", client_config(&self.url, self.ca_bundle.as_ref())),
             ("rules", Value::array(vec![rule])),
             ("matchPolicy", "Equivalent".into()),
-            ("matchConditions", condition::conditions(&self.selected)),
+            ("matchConditions", condition::conditions(&self.selected, self.transformations)),
             // A Work that is refused comes again. One that is stored unrevised does not.
             ("failurePolicy", "Fail".into()),
             ("sideEffects", "NoneOnDryRun".into()),

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::decode::{Fields, Node, Notes, did_you_mean};
 use super::finding::Finding;
 use super::lint::{self, Material, Subject};
-use super::{interpretation, revision};
+use super::{interpretation, revision, transformation};
 use crate::domain::GroupVersionKind;
-use crate::engine::{Owner, Policy, PolicySet};
+use crate::engine::{Home, Owner, Policy, PolicySet};
 use crate::expression::Variable;
 use crate::json::{Pointer, Value};
 
@@ -23,12 +23,23 @@ enum Kind {
     ClusterRevisionPolicy,
     RevisionPolicy,
     ResourceInterpretation,
+    TargetPodTransformation,
+    ClusterTargetPodTransformation,
+}
+
+impl Kind {
+    /// Whether it is one of Admiralty's proposal, whose documents may leave out `apiVersion`.
+    fn is_transformation(self) -> bool {
+        matches!(self, Self::TargetPodTransformation | Self::ClusterTargetPodTransformation)
+    }
 }
 
 const KINDS: &[(&str, Kind)] = &[
     ("ClusterRevisionPolicy", Kind::ClusterRevisionPolicy),
     ("RevisionPolicy", Kind::RevisionPolicy),
     ("ResourceInterpretation", Kind::ResourceInterpretation),
+    ("TargetPodTransformation", Kind::TargetPodTransformation),
+    ("ClusterTargetPodTransformation", Kind::ClusterTargetPodTransformation),
 ];
 
 /// Compiles all documents, or says everything that is wrong with them, in their order.
@@ -105,25 +116,32 @@ struct Compiler {
 impl Compiler {
     fn document(&mut self, document: usize, value: &Value<'static>, notes: &mut Notes) -> Option<()> {
         let mut fields = Node { value, field: Pointer::ROOT }.fields(notes)?;
-        let version = fields.required("apiVersion", notes)?;
-        if version.string(notes)? != API_VERSION {
-            notes.note(&version.field, format!("must be {API_VERSION:?}, is {}", version.value));
-            return None;
+        let named = value.get("kind").and_then(Value::as_str);
+        let may_lack = KINDS.iter().any(|(word, kind)| named == Some(*word) && kind.is_transformation());
+        let version = fields.optional("apiVersion");
+        if version.is_some() || !may_lack {
+            let version = version.or_else(|| fields.required("apiVersion", notes))?;
+            if version.string(notes)? != API_VERSION {
+                notes.note(&version.field, format!("must be {API_VERSION:?}, is {}", version.value));
+                return None;
+            }
         }
         let kind_node = fields.required("kind", notes)?;
         let kind = kind_node.one_of(KINDS, notes)?;
         let kind_name =
             KINDS.iter().map(|(word, _)| *word).find(|word| Some(*word) == kind_node.value.as_str())?;
         let metadata = fields.required("metadata", notes).and_then(|node| metadata(node, kind, notes));
+        if kind.is_transformation() {
+            self.transformation(kind_name, kind, metadata, &mut fields, notes);
+            let _ = fields.optional("status");
+            fields.end(notes);
+            return Some(());
+        }
         let spec = fields.required("spec", notes).and_then(|node| node.fields(notes));
         // What the API server adds to a stored object is no fault of a file that was made from one.
         let _ = fields.optional("status");
         fields.end(notes);
-        if let Some((namespace, name)) = &metadata
-            && !self.seen.insert((kind_name, namespace.clone(), name.clone()))
-        {
-            notes.note(&Pointer::of(["metadata", "name"]), format!("{kind_name} {name:?} is there twice"));
-        }
+        self.see(kind_name, metadata.as_ref(), notes);
         // Without a usable name the rest is still looked at, so that all faults are found at once.
         let (namespace, name) = metadata.unwrap_or_default();
         let mut spec = spec?;
@@ -132,10 +150,41 @@ impl Compiler {
             Kind::RevisionPolicy => {
                 self.policy(document, Owner::Namespace { namespace, name }, &mut spec, notes);
             }
-            Kind::ResourceInterpretation => self.interpretation(document, &name, &mut spec, notes),
+            _ => self.interpretation(document, &name, &mut spec, notes),
         }
         spec.end(notes);
         Some(())
+    }
+
+    /// Notes a document that is there twice.
+    fn see(&mut self, kind: &'static str, metadata: Option<&(String, String)>, notes: &mut Notes) {
+        if let Some((namespace, name)) = metadata
+            && !self.seen.insert((kind, namespace.clone(), name.clone()))
+        {
+            notes.note(&Pointer::of(["metadata", "name"]), format!("{kind} {name:?} is there twice"));
+        }
+    }
+
+    fn transformation(
+        &mut self,
+        kind_name: &'static str,
+        kind: Kind,
+        metadata: Option<(String, String)>,
+        fields: &mut Fields<'_>,
+        notes: &mut Notes,
+    ) {
+        self.see(kind_name, metadata.as_ref(), notes);
+        let (namespace, name) = metadata.unwrap_or_default();
+        transformation::check_name(&name, &Pointer::of(["metadata", "name"]), notes);
+        let home = match kind {
+            Kind::ClusterTargetPodTransformation => Home::Cluster,
+            _ if namespace.is_empty() => Home::AnyNamespace,
+            _ => Home::Namespace(namespace),
+        };
+        let read = transformation::transformation(home, &name, fields, notes);
+        if let Some(read) = read {
+            self.set.transformations.insert(read);
+        }
     }
 
     fn policy(&mut self, document: usize, owner: Owner, spec: &mut Fields<'_>, notes: &mut Notes) {
@@ -214,7 +263,12 @@ fn metadata(node: Node<'_>, kind: Kind, notes: &mut Notes) -> Option<(String, St
     let name = fields.required("name", notes).and_then(|node| node.name(notes));
     let namespace = match kind {
         Kind::RevisionPolicy => fields.required("namespace", notes).and_then(|node| node.name(notes)),
-        Kind::ClusterRevisionPolicy | Kind::ResourceInterpretation => {
+        // Files have no namespace that they are applied to, and whoever leaves it out means no other one.
+        Kind::TargetPodTransformation => match fields.optional("namespace") {
+            Some(node) => node.name(notes),
+            None => Some(""),
+        },
+        Kind::ClusterRevisionPolicy | Kind::ResourceInterpretation | Kind::ClusterTargetPodTransformation => {
             if let Some(node) = fields.optional("namespace") {
                 notes.note(&node.field, "this kind is cluster-scoped and has no namespace");
             }

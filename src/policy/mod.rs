@@ -16,6 +16,7 @@ mod patch;
 mod revision;
 mod selector;
 mod template;
+mod transformation;
 
 #[cfg(test)]
 mod tests;

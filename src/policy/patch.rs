@@ -2,9 +2,9 @@
 
 use super::decode::{Node, Notes};
 use super::template::Expressions;
-use crate::domain::owned_by_platform;
-use crate::engine::{MergeKey, PatchKind, Patching, protected_by};
-use crate::json::{Object, Pointer, Value};
+use crate::engine::{IDENTITY, MergeKey, PatchKind, Patching, Templated, protected_by};
+use crate::expression::Template;
+use crate::json::{Kind, Object, Pointer, Value};
 use crate::patch::rfc6902::{self, MissingPath, Op};
 use crate::patch::strategic;
 use crate::yaml;
@@ -47,8 +47,15 @@ pub(super) fn patch(node: Node<'_>, expressions: &mut Expressions, notes: &mut N
         notes.note(field, "is for the type Strategic, which merges lists");
     }
     let value = read(given, &place, notes)?;
-    check(kind, &value, &place, notes);
+    // One expression gives the whole patch, which then can be looked at only when there is an object.
+    let is_expression = value.as_str().is_some_and(Template::is_one_expression);
+    if !is_expression {
+        check(kind, &value, &place, notes);
+    }
     let value = expressions.tree(&value, &place, notes);
+    if is_expression {
+        check_kind(kind, &value, &place, notes);
+    }
     let kind = match kind {
         Type::Strategic => PatchKind::Strategic(keys.map(|(_, keys)| keys).unwrap_or_default()),
         Type::Merge => PatchKind::Merge,
@@ -57,9 +64,19 @@ pub(super) fn patch(node: Node<'_>, expressions: &mut Expressions, notes: &mut N
     Some(Patching { kind, value })
 }
 
-/// The patch, which may be YAML in a string. One of comments only is null.
+/// Reads a strategic merge patch without expressions.
+pub(super) fn strategic(given: Value<'static>, place: &Pointer, notes: &mut Notes) -> Option<Patching> {
+    let value = read(given, place, notes)?;
+    check(Type::Strategic, &value, place, notes);
+    Some(Patching { kind: PatchKind::Strategic(Vec::new()), value: Templated::Constant(value) })
+}
+
+/// The patch, which may be YAML in a string, or an expression that gives it. One of comments only is null.
 pub(super) fn read(given: Value<'static>, place: &Pointer, notes: &mut Notes) -> Option<Value<'static>> {
     let Value::String(text) = &given else { return Some(given) };
+    if Template::is_one_expression(text) {
+        return Some(given);
+    }
     match yaml::documents(text) {
         Ok(mut documents) => match (documents.pop(), documents.len()) {
             (None, _) => Some(Value::Null),
@@ -85,6 +102,14 @@ fn merge_keys(node: &Node<'_>, notes: &mut Notes) -> Vec<MergeKey> {
         Some(MergeKey { path: path?, key: key?.to_owned() })
     };
     node.items(notes).into_iter().filter_map(|item| read(item, notes)).collect()
+}
+
+/// Notes a patch that is one expression and can be seen to give no patch.
+fn check_kind(kind: Type, value: &Templated, place: &Pointer, notes: &mut Notes) {
+    let wanted = if kind == Type::Json { Kind::Array } else { Kind::Object };
+    if let Some(gives) = value.kind().filter(|gives| *gives != wanted && *gives != Kind::Null) {
+        notes.note(place, format!("must give {wanted}, and gives {gives}"));
+    }
 }
 
 /// Notes what can be seen to be wrong with a patch before it meets an object.
@@ -125,23 +150,32 @@ fn check_operations(operations: &[Op<'_>], place: &Pointer, notes: &mut Notes) {
 
 /// Notes what a merged map writes that no rule may touch.
 pub(super) fn check_identity(value: &Value<'_>, place: &Pointer, notes: &mut Notes) {
-    let refused = |at: &[&str]| {
-        let pointer = Pointer::of(at.iter().copied());
-        value.at(&pointer).map(|_| (place.concat(&pointer), protected_by(&pointer).unwrap_or_default()))
-    };
-    let fields: [&[&str]; 4] =
-        [&["apiVersion"], &["kind"], &["metadata", "name"], &["metadata", "namespace"]];
-    for (at, reason) in fields.into_iter().filter_map(refused) {
-        notes.note(&at, reason);
+    for at in IDENTITY.map(|field| Pointer::of(field.iter().copied())) {
+        if value.at(&at).is_some() {
+            notes.note(&place.concat(&at), protected_by(&at).unwrap_or_default());
+        }
     }
-    for map in ["labels", "annotations"] {
-        let at = Pointer::of(["metadata", map]);
-        let keys = value.at(&at).and_then(Value::as_object);
-        for (key, _) in keys.into_iter().flat_map(Object::iter).filter(|(key, _)| owned_by_platform(key)) {
-            notes.note(
-                &place.concat(&at).join(key),
-                format!("{key:?} belongs to the platform, and no rule may change it"),
-            );
+    let maps: [&[&str]; 4] = [&[], &["metadata"], &["metadata", "labels"], &["metadata", "annotations"]];
+    for at in maps.map(|map| Pointer::of(map.iter().copied())) {
+        match value.at(&at) {
+            Some(Value::Object(map)) if map.get("$patch").is_some() => {
+                let reason = protected_by(&at).unwrap_or_default();
+                notes.note(&place.concat(&at).join("$patch"), reason);
+            }
+            Some(Value::Object(map)) => check_keys(map, &at, place, notes),
+            // An expression may give a map that does no harm.
+            Some(Value::String(text)) if text.contains("${") => {}
+            Some(_) if !at.is_root() => notes.note(&place.concat(&at), protected_by(&at).unwrap_or_default()),
+            _ => {}
+        }
+    }
+}
+
+/// Notes what `map`, which is merged at `at`, writes of what belongs to the platform.
+fn check_keys(map: &Object<'_>, at: &Pointer, place: &Pointer, notes: &mut Notes) {
+    for pointer in map.iter().map(|(key, _)| at.join(key)).filter(|pointer| pointer.tokens().len() == 3) {
+        if let Some(reason) = protected_by(&pointer) {
+            notes.note(&place.concat(&pointer), reason);
         }
     }
 }

@@ -50,17 +50,29 @@ pub(super) fn resource(node: Node<'_>, home: Option<&str>, notes: &mut Notes) ->
     Some(ResourceSelector { gvk: gvk?, namespace, name: name.map(str::to_owned), labels })
 }
 
-fn label_selector(node: Node<'_>, notes: &mut Notes) -> Option<LabelSelector> {
-    let mut fields = node.fields(notes)?;
+/// `targetSelector`: labels, or a selector of labels.
+pub(super) fn target_selector(node: Node<'_>, notes: &mut Notes) -> Option<LabelSelector> {
+    let is_selector = ["matchLabels", "matchExpressions"].iter().any(|name| node.value.get(name).is_some());
+    if is_selector { label_selector(node, notes) } else { labels(node, notes).map(LabelSelector) }
+}
+
+/// A map of labels, all of which have to be there.
+fn labels(node: Node<'_>, notes: &mut Notes) -> Option<Vec<LabelRequirement>> {
+    let labels = node.fields(notes)?;
     let mut requirements = Vec::new();
-    if let Some(labels) = fields.optional("matchLabels").and_then(|node| node.fields(notes)) {
-        for (key, value) in labels.object.iter() {
-            let node = Node { value, field: labels.field.join(key) };
-            if let Some(value) = node.string(notes) {
-                requirements.push(LabelRequirement::In(key.to_owned(), vec![value.to_owned()]));
-            }
+    for (key, value) in labels.object.iter() {
+        let node = Node { value, field: labels.field.join(key) };
+        if let Some(value) = node.string(notes) {
+            requirements.push(LabelRequirement::In(key.to_owned(), vec![value.to_owned()]));
         }
     }
+    Some(requirements)
+}
+
+fn label_selector(node: Node<'_>, notes: &mut Notes) -> Option<LabelSelector> {
+    let mut fields = node.fields(notes)?;
+    let mut requirements =
+        fields.optional("matchLabels").and_then(|node| labels(node, notes)).unwrap_or_default();
     for node in fields.optional("matchExpressions").map(|node| node.items(notes)).unwrap_or_default() {
         requirements.extend(match_expression(node, notes));
     }

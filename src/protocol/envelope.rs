@@ -104,6 +104,13 @@ pub(super) fn said_kind<'a>(request: &Members<'a>) -> Cow<'a, str> {
     kind.and_then(|raw| raw.as_str().ok()?).unwrap_or_default()
 }
 
+/// The name of an object; of one that has none yet, what an API server is to make one of.
+pub(super) fn object_name<'a>(object: &Raw<'a>) -> Option<Cow<'a, str>> {
+    let metadata = object.get("metadata").ok()??;
+    let text = |name| metadata.get(name).ok()??.as_str().ok()?.filter(|text| !text.is_empty());
+    text("name").or_else(|| text("generateName"))
+}
+
 /// A member of the request that has to be there, and a string.
 pub(super) fn string<'a>(request: &Members<'a>, name: &str) -> Result<Cow<'a, str>, Failure> {
     optional_string(request, name)?

@@ -1,8 +1,10 @@
 //! Bindings, Works and clusters, as they are now.
 
 use super::Service;
-use crate::domain::{Binding, BindingName, Cluster, Delivery, Failure, Target, Workload};
-use crate::engine::Policy;
+use crate::domain::{
+    ADMIRALTY_GROUP, Binding, BindingName, Cluster, ClusterKind, Delivery, Failure, Workload,
+};
+use crate::engine::{Request, Selection};
 use crate::state::{BindingLookup, LookupError};
 
 impl Service {
@@ -30,20 +32,34 @@ impl Service {
         bindings.find(workload, Some(named)).await.map_err(|error| Failure::unavailable(error.to_string()))
     }
 
-    /// What is known about the cluster, if a rule may want to know it.
+    /// What is known about the cluster, and as what if that is known too; nothing if nobody may want to know it.
     pub(super) async fn cluster(
         &self,
-        workload: &Workload,
-        target: &Target<'_>,
-        policies: &[&Policy],
-    ) -> Result<Option<Cluster>, Failure> {
-        match &self.clusters {
-            Some(clusters) if policies.iter().any(|policy| policy.needs_cluster) => {
-                let found = clusters.known(&target.cluster, &workload.namespace).await;
-                found.map_err(|error| Failure::unavailable(error.to_string()))
+        request: Request<'_, '_>,
+        selection: &Selection<'_>,
+    ) -> Result<Option<(Option<ClusterKind>, Cluster)>, Failure> {
+        let Some(clusters) = self.clusters.as_ref().filter(|_| selection.needs_cluster()) else {
+            return Ok(None);
+        };
+        let (workload, name) = (request.workload, &request.target.cluster);
+        let unavailable = |error: LookupError| Failure::unavailable(error.to_string());
+        // Several may go by one name. Which of them is meant depends on who delivers the object.
+        let is_admiraltys = workload.gvk.group == ADMIRALTY_GROUP;
+        let order = if is_admiraltys {
+            [ClusterKind::Target, ClusterKind::ClusterTarget, ClusterKind::Cluster]
+        } else {
+            [ClusterKind::Cluster, ClusterKind::ClusterTarget, ClusterKind::Target]
+        };
+        if is_admiraltys || !selection.transformations.is_empty() {
+            let mut namesakes = clusters.namesakes(name, &workload.namespace).await.map_err(unavailable)?;
+            let position = |kind: &ClusterKind| namesakes.iter().position(|(known, _)| known == kind);
+            if let Some(first) = order.iter().find_map(position) {
+                let (kind, cluster) = namesakes.swap_remove(first);
+                return Ok(Some((Some(kind), cluster)));
             }
-            _ => Ok(None),
         }
+        let known = clusters.known(name, &workload.namespace).await.map_err(unavailable)?;
+        Ok(known.map(|cluster| (None, cluster)))
     }
 
     /// What all Works say about `workload`; about its own cluster `own` knows better.

@@ -3,7 +3,9 @@
 //!
 //! Knows the ports of `state`, not what is behind them, and no protocol.
 
+mod chaperons;
 mod lookup;
+mod review;
 mod revise;
 mod works;
 
@@ -21,8 +23,10 @@ use crate::engine::{self, Handing, PolicySet};
 use crate::json::Raw;
 use crate::state::{BindingLister, ClusterLister, Ledger, WorkLister};
 
+pub use chaperons::{ChaperonReview, elect};
+pub use review::ReviewOutcome;
 pub use revise::{Revised, SkippedRule};
-pub use works::{WorkOutcome, WorkReview};
+pub use works::WorkReview;
 
 use revise::Situation;
 
@@ -164,8 +168,7 @@ impl Service {
         object: Raw<'a>,
         target: &Target<'a>,
     ) -> Result<Revised<'a>, Failure> {
-        let situation = Situation { dry_run: true, explain: true, ..Situation::default() };
-        self.revise_in(workload, object, target, situation).await
+        self.revise_in(workload, object, target, Situation { explain: true, ..Situation::default() }).await
     }
 
     async fn revise_in<'a>(
@@ -175,14 +178,14 @@ impl Service {
         target: &Target<'a>,
         situation: Situation<'_>,
     ) -> Result<Revised<'a>, Failure> {
-        let policies = self.policies.selecting(workload, &object)?;
+        let selection = self.policies.selection(workload, &object)?;
         let request = engine::Request { workload, object, target };
-        if target.schedule.is_some() || policies.is_empty() {
-            return self.settle(request, &policies, situation).await;
+        if target.schedule.is_some() || selection.is_empty() {
+            return self.settle(request, &selection, situation).await;
         }
         // Nobody said; where bindings can be read, they do.
         let Some(binding) = self.binding_if_there(workload).await? else {
-            return self.settle(request, &policies, situation).await;
+            return self.settle(request, &selection, situation).await;
         };
         let situation = Situation { preserves: binding.preserves, ..situation };
         let target = Target {
@@ -190,7 +193,7 @@ impl Service {
             schedule: Some(binding.schedule),
             ..target.clone()
         };
-        self.settle(engine::Request { target: &target, ..request }, &policies, situation).await
+        self.settle(engine::Request { target: &target, ..request }, &selection, situation).await
     }
 }
 
@@ -198,9 +201,13 @@ impl Service {
 async fn in_time<T>(answering: impl Future<Output = T>, deadline: Option<Instant>) -> Option<T> {
     match deadline {
         None => Some(answering.await),
-        // Looked at before too: `timeout_at` polls first, and most answers are there at once.
+        // Looked at before too: `timeout_at` polls first, and most answers are there at once. And after: to compute one takes
+        // its time as well, and nobody waits for it any more.
         Some(deadline) if Instant::now() >= deadline => None,
-        Some(deadline) => tokio::time::timeout_at(deadline.into(), answering).await.ok(),
+        Some(deadline) => {
+            let answer = tokio::time::timeout_at(deadline.into(), answering).await.ok();
+            answer.filter(|_| Instant::now() < deadline)
+        }
     }
 }
 

@@ -2,22 +2,21 @@
 
 use crate::domain::{AllocationKey, Code, Delivery, Failure, Workload};
 use crate::engine::{
-    self, Claim, Deliveries, Draft, Entries, Facts, Handing, Policy, PolicySet, Request, Revision, Stop,
-    Trace,
+    self, Claim, Deliveries, Draft, Entries, Facts, Handing, Request, Revision, Selection, Stop, Trace,
 };
 use crate::state::{LedgerError, Swap};
 
 use super::Service;
 
 /// How often a revision is made anew because somebody else wrote the ledger meanwhile.
-const MAX_ATTEMPTS: usize = 16;
+pub(super) const MAX_ATTEMPTS: usize = 16;
 
 /// A revision of an object for one cluster.
 #[derive(Clone, Debug)]
 pub struct Revised<'a> {
     /// The object after the rules.
     pub object: Draft<'a>,
-    /// The rules that changed something, as `Kind/policy/rule`.
+    /// The rules that changed something, as `Kind/policy/rule`, and the transformations, as `Kind/name`.
     pub applied: Vec<String>,
     /// The rules that could not be applied and say that they are skipped then.
     pub skipped: Vec<SkippedRule>,
@@ -25,8 +24,10 @@ pub struct Revised<'a> {
     pub hosts: Vec<String>,
     /// The allocations that leave a cluster.
     pub handings: Vec<Handing>,
-    /// A digest of the policies that select the object.
+    /// A digest of what is at work on the object.
     pub hash: String,
+    /// Whether something is known about the cluster; only looked up where somebody may want to know it.
+    pub(super) knows_cluster: bool,
     /// Why it is so, if that was asked for.
     pub trace: Option<Trace<'a>>,
 }
@@ -53,70 +54,80 @@ pub(super) struct Situation<'s> {
     pub(super) preserves: bool,
     /// What the Work that is to be replaced says; newer than what a list of Works says about that cluster.
     pub(super) own: &'s (dyn Fn() -> Option<Delivery> + Sync),
-    /// Nothing is to be written.
-    pub(super) dry_run: bool,
-    /// A trace is wanted.
+    /// A trace is wanted, and nothing is to be written.
     pub(super) explain: bool,
 }
 
 impl Default for Situation<'_> {
     fn default() -> Self {
-        Self { preserves: false, own: &|| None, dry_run: false, explain: false }
+        Self { preserves: false, own: &|| None, explain: false }
     }
 }
 
 impl Service {
-    /// Revises, and makes the revision true in the ledger before it returns; unless it is a dry run.
+    /// Revises, and makes the revision true in the ledger before it returns.
     pub(super) async fn settle<'a>(
         &self,
         request: Request<'_, 'a>,
-        policies: &[&Policy],
+        selection: &Selection<'_>,
         situation: Situation<'_>,
     ) -> Result<Revised<'a>, Failure> {
-        let mut entries = self.entries(request.workload, policies).await?;
-        let cluster = self.cluster(request.workload, request.target, policies).await?;
+        for _ in 0..MAX_ATTEMPTS {
+            let Planned { revised, claims } = self.plan(request, selection, situation).await?;
+            if situation.explain || self.commit(request.workload, &claims).await? {
+                return Ok(revised);
+            }
+        }
+        Err(contended())
+    }
+
+    /// Revises. The revision is true only once its claims have been [committed](Self::commit).
+    pub(super) async fn plan<'a>(
+        &self,
+        request: Request<'_, 'a>,
+        selection: &Selection<'_>,
+        situation: Situation<'_>,
+    ) -> Result<Planned<'a>, Failure> {
+        let entries = self.entries(request.workload, selection).await?;
+        let cluster = self.cluster(request, selection).await?;
         let pod_template = self.policies.pod_template(&request.workload.gvk);
         let mut deliveries: Option<Vec<Delivery>> = None;
-        for _ in 0..MAX_ATTEMPTS {
-            let revision = loop {
-                let facts = Facts {
-                    entries: &entries,
-                    allocations: &self.policies.allocations,
-                    deliveries: match (&self.works, &deliveries) {
-                        (None, _) => Deliveries::Unreadable,
-                        (Some(_), None) => Deliveries::Unread,
-                        (Some(_), Some(read)) => Deliveries::Read(read),
-                    },
-                    cluster: cluster.as_ref(),
-                    pod_template: &pod_template,
-                    preserves: situation.preserves,
-                    now: (self.clock.0)(),
-                };
-                let revise = if situation.explain { engine::explain } else { engine::revise };
-                match revise(request, policies, facts) {
-                    Ok(revision) => break revision,
-                    Err(Stop::Refused(failure)) => return Err(failure),
-                    Err(Stop::Unread) => {
-                        deliveries = Some(self.deliveries(request.workload, (situation.own)()).await?);
-                    }
-                }
+        loop {
+            let facts = Facts {
+                entries: &entries,
+                allocations: &self.policies.allocations,
+                deliveries: match (&self.works, &deliveries) {
+                    (None, _) => Deliveries::Unreadable,
+                    (Some(_), None) => Deliveries::Unread,
+                    (Some(_), Some(read)) => Deliveries::Read(read),
+                },
+                cluster: cluster.as_ref().map(|(_, cluster)| cluster),
+                cluster_kind: cluster.as_ref().and_then(|(kind, _)| *kind),
+                pod_template: &pod_template,
+                preserves: situation.preserves,
+                now: (self.clock.0)(),
             };
-            if situation.dry_run || self.commit(request.workload, &revision.claims, &mut entries).await? {
-                return Ok(Revised::of(revision, policies));
+            let revise = if situation.explain { engine::explain } else { engine::revise };
+            match revise(request, selection, facts) {
+                Ok(mut revision) => {
+                    let claims = std::mem::take(&mut revision.claims);
+                    return Ok(Planned {
+                        revised: Revised::of(revision, selection, cluster.is_some()),
+                        claims,
+                    });
+                }
+                Err(Stop::Refused(failure)) => return Err(failure),
+                Err(Stop::Unread) => {
+                    deliveries = Some(self.deliveries(request.workload, (situation.own)()).await?);
+                }
             }
-            // Whoever was faster may have acted on Works that are newer than ours.
-            deliveries = None;
         }
-        Err(Failure::new(
-            Code::Conflict,
-            format!("the ledger was written by somebody else {MAX_ATTEMPTS} times in a row; try again"),
-        ))
     }
 
     /// What the ledger holds for the allocations that the rules may ask for.
-    async fn entries(&self, workload: &Workload, policies: &[&Policy]) -> Result<Entries, Failure> {
+    async fn entries(&self, workload: &Workload, selection: &Selection<'_>) -> Result<Entries, Failure> {
         let mut entries = Entries::new();
-        for allocation in engine::allocations(policies) {
+        for allocation in engine::allocations(&selection.policies) {
             if !entries.contains_key(allocation) {
                 let key = AllocationKey::new(allocation, workload);
                 let entry = self.ledger.read(&key).await.map_err(|error| unusable(&error))?;
@@ -126,44 +137,51 @@ impl Service {
         Ok(entries)
     }
 
-    /// Makes the claims. If somebody else was faster, notes in `entries` what is there now and gives false.
-    async fn commit(
-        &self,
-        workload: &Workload,
-        claims: &[Claim],
-        entries: &mut Entries,
-    ) -> Result<bool, Failure> {
+    /// Makes the claims. False if somebody else was faster: then the revision has to be made anew, also because whoever it was
+    /// may have acted on Works that are newer.
+    pub(super) async fn commit(&self, workload: &Workload, claims: &[Claim]) -> Result<bool, Failure> {
         for claim in claims {
             let key = AllocationKey::new(&claim.allocation, workload);
             let swap = self.ledger.compare_and_swap(&key, claim.expected.as_ref(), &claim.cluster).await;
             match swap.map_err(|error| unusable(&error))? {
                 Swap::Done => {
                     tracing::info!(%key, cluster = %claim.cluster, was = claim.expected.as_ref().map(tracing::field::display), why = ?claim.why, "allocated");
-                    entries.insert(claim.allocation.clone(), Some(claim.cluster.clone()));
                 }
-                Swap::Lost(current) => {
-                    entries.insert(claim.allocation.clone(), current);
-                    return Ok(false);
-                }
+                Swap::Lost(_) => return Ok(false),
             }
         }
         Ok(true)
     }
 }
 
+/// A revision, and what has to be in the ledger for it to be true.
+pub(super) struct Planned<'a> {
+    pub(super) revised: Revised<'a>,
+    pub(super) claims: Vec<Claim>,
+}
+
+/// Somebody else wrote the ledger each time.
+pub(super) fn contended() -> Failure {
+    Failure::new(
+        Code::Conflict,
+        format!("the ledger was written by somebody else {MAX_ATTEMPTS} times in a row; try again"),
+    )
+}
+
 impl<'a> Revised<'a> {
-    fn of(revision: Revision<'_, 'a>, policies: &[&Policy]) -> Self {
+    fn of(revision: Revision<'_, 'a>, selection: &Selection<'_>, knows_cluster: bool) -> Self {
         let applied = revision.applied.iter().map(|(policy, rule)| format!("{}/{}", policy.owner, rule.name));
         let skipped = revision.skipped.iter().map(|skipped| SkippedRule {
             rule: format!("{}/{}", skipped.policy.owner, skipped.rule.name),
             failure: skipped.failure.clone(),
         });
         Self {
-            applied: applied.collect(),
+            applied: applied.chain(revision.transformed).collect(),
             skipped: skipped.collect(),
             hosts: revision.hosts,
             handings: revision.handings,
-            hash: PolicySet::hash(policies),
+            hash: selection.hash(),
+            knows_cluster,
             trace: revision.trace,
             object: revision.object,
         }

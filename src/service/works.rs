@@ -3,10 +3,10 @@
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use super::revise::{Revised, Situation, SkippedRule};
-use super::{Service, in_time, too_late};
+use super::revise::{MAX_ATTEMPTS, Planned, Revised, Situation, SkippedRule, contended};
+use super::{ReviewOutcome, Service, in_time, too_late};
 use crate::domain::{Binding, BindingName, ClusterName, Failure, Target, Workload};
-use crate::engine::{Draft, Handing, Policy, Request};
+use crate::engine::{Claim, Draft, Handing, Request, Selection};
 use crate::json::{Number, Pointer, Raw, Text};
 use crate::patch::Patch;
 use crate::state::BindingLookup;
@@ -23,47 +23,6 @@ pub struct WorkReview<'r, 'a> {
     pub old: Option<Raw<'a>>,
     /// Nothing is to be written.
     pub dry_run: bool,
-}
-
-/// What becomes of a Work.
-#[derive(Clone, Debug)]
-pub struct WorkOutcome<'a> {
-    /// What is to be changed in it, or why it can't be stored.
-    pub patch: Result<Patch<'a>, Failure>,
-    /// What whoever stores it should know.
-    pub warnings: Vec<String>,
-    /// The rules that changed something, as `Kind/policy/rule`.
-    pub applied: Vec<String>,
-    /// The rules that were skipped.
-    pub skipped: Vec<SkippedRule>,
-    /// The allocations that leave a cluster.
-    pub handings: Vec<Handing>,
-    /// The cluster that it is for, if it concerns us.
-    pub cluster: Option<ClusterName>,
-}
-
-impl WorkOutcome<'_> {
-    /// A Work that is left as it is.
-    pub fn untouched() -> Self {
-        Self {
-            patch: Ok(Patch::default()),
-            warnings: Vec::new(),
-            applied: Vec::new(),
-            skipped: Vec::new(),
-            handings: Vec::new(),
-            cluster: None,
-        }
-    }
-
-    /// A Work that can't be stored, or not be reviewed.
-    pub fn refused(failure: Failure) -> Self {
-        Self { patch: Err(failure), ..Self::untouched() }
-    }
-
-    /// Something that is left as it is, although it should not have come here.
-    pub fn ignored(warning: String) -> Self {
-        Self { warnings: vec![warning], ..Self::untouched() }
-    }
 }
 
 /// A Work that concerns us.
@@ -90,16 +49,35 @@ impl<'a> Old<'a> {
 
 /// What one manifest needs to be revised, if a policy selects it.
 struct Selected<'p> {
-    policies: Vec<&'p Policy>,
+    selection: Selection<'p>,
     binding: Binding,
 }
 
-/// Why a manifest needs no revision, or gets none.
+/// Why a Work is left as it is.
 enum Left {
-    /// No policy selects it.
-    Unselected,
-    /// Its binding is gone.
+    /// The binding is gone.
     BindingGone,
+    /// A manifest can't be revised.
+    Refused(Failure),
+}
+
+impl From<Failure> for Left {
+    fn from(failure: Failure) -> Self {
+        Self::Refused(failure)
+    }
+}
+
+impl Left {
+    /// The same, told of a manifest at its place.
+    fn of(self, position: usize, manifest: &Manifest<'_>, cluster: &ClusterName) -> Self {
+        let Self::Refused(failure) = self else { return self };
+        let place = Pointer::of(["spec", "workload", "manifests", &position.to_string()]);
+        let failure = failure.inside(&place);
+        Self::Refused(match &manifest.workload {
+            Some(workload) => failure.context(format_args!("{workload} cluster {:?}", cluster.as_str())),
+            None => failure,
+        })
+    }
 }
 
 impl Service {
@@ -108,26 +86,26 @@ impl Service {
         &self,
         review: WorkReview<'_, 'a>,
         deadline: Option<Instant>,
-    ) -> WorkOutcome<'a> {
-        let late = || WorkOutcome::refused(too_late());
+    ) -> ReviewOutcome<'a> {
+        let late = || ReviewOutcome::refused(too_late());
         in_time(self.review_work_in_time(review), deadline).await.unwrap_or_else(late)
     }
 
-    async fn review_work_in_time<'a>(&self, review: WorkReview<'_, 'a>) -> WorkOutcome<'a> {
+    async fn review_work_in_time<'a>(&self, review: WorkReview<'_, 'a>) -> ReviewOutcome<'a> {
         let work = match Work::read(review.object) {
             Ok(work) => work,
-            Err(failure) => return WorkOutcome::refused(failure),
+            Err(failure) => return ReviewOutcome::refused(failure),
         };
         if work.is_being_deleted() || !self.concerns(&work) {
-            return WorkOutcome::untouched();
+            return ReviewOutcome::untouched();
         }
         let binding = match work.binding() {
             Ok(Some(binding)) => binding,
-            Ok(None) => return WorkOutcome::untouched(),
-            Err(failure) => return WorkOutcome::refused(failure),
+            Ok(None) => return ReviewOutcome::untouched(),
+            Err(failure) => return ReviewOutcome::refused(failure),
         };
         let Some(cluster) = Work::cluster(review.namespace) else {
-            return WorkOutcome::refused(Failure::unprocessable(format!(
+            return ReviewOutcome::refused(Failure::unprocessable(format!(
                 "/metadata/namespace: {:?} is no namespace of a member cluster, so that nobody can tell which cluster the Work is for; Karmada's \
                  begin with {:?}",
                 review.namespace,
@@ -141,16 +119,15 @@ impl Service {
 
     /// Whether the Work has been revised, or holds something that may have to be.
     fn concerns(&self, work: &Work<'_>) -> bool {
-        let known = |workload: &Workload| self.policies.knows(&workload.gvk);
-        work.is_recorded()
-            || work
-                .manifests
-                .iter()
-                .any(|manifest| manifest.is_marked() || manifest.workload.as_ref().is_some_and(known))
+        let known = |manifest: &Manifest<'_>| {
+            let gvk = manifest.workload.as_ref().map(|workload| &workload.gvk);
+            gvk.is_some_and(|gvk| self.policies.concerns(gvk, &manifest.raw))
+        };
+        work.is_recorded() || work.manifests.iter().any(|manifest| manifest.is_marked() || known(manifest))
     }
 
-    async fn rewrite<'a>(&self, job: &Job<'_, 'a>) -> WorkOutcome<'a> {
-        let mut outcome = WorkOutcome { cluster: Some(job.cluster.clone()), ..WorkOutcome::untouched() };
+    async fn rewrite<'a>(&self, job: &Job<'_, 'a>) -> ReviewOutcome<'a> {
+        let mut outcome = ReviewOutcome { cluster: Some(job.cluster.clone()), ..ReviewOutcome::untouched() };
         let restored = match restore(job) {
             Ok(restored) => restored,
             Err(Unrestored::Unchanged(warning)) => {
@@ -162,68 +139,86 @@ impl Service {
                 return outcome;
             }
         };
+        for _ in 0..MAX_ATTEMPTS {
+            let mut outcome = outcome.clone();
+            let mut claims = Vec::new();
+            outcome.patch = match self.rewritten(job, &restored, &mut outcome, &mut claims).await {
+                Ok(patch) => Ok(patch),
+                Err(Left::BindingGone) => {
+                    outcome.warnings.push(format!("the {} is gone: the Work is left as it is", job.binding));
+                    return outcome;
+                }
+                Err(Left::Refused(failure)) => Err(failure),
+            };
+            // Nothing is claimed for a Work that is not stored.
+            if job.dry_run || outcome.patch.is_err() {
+                return outcome;
+            }
+            match self.commit_all(&claims).await {
+                Ok(true) => return outcome,
+                Ok(false) => {}
+                Err(failure) => return ReviewOutcome { patch: Err(failure), ..outcome },
+            }
+        }
+        ReviewOutcome { patch: Err(contended()), ..outcome }
+    }
+
+    async fn commit_all(&self, claims: &[(&Workload, Vec<Claim>)]) -> Result<bool, Failure> {
+        for (workload, claims) in claims {
+            if !self.commit(workload, claims).await? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The patch of the whole Work, with what has to be claimed for it.
+    async fn rewritten<'a, 'w>(
+        &self,
+        job: &Job<'w, 'a>,
+        restored: &[Option<String>],
+        outcome: &mut ReviewOutcome<'_>,
+        claims: &mut Vec<(&'w Workload, Vec<Claim>)>,
+    ) -> Result<Patch<'a>, Left> {
         let mut rewrite = Rewrite::new(job.work);
-        for (position, (manifest, restored)) in job.work.manifests.iter().zip(&restored).enumerate() {
+        for (position, (manifest, restored)) in job.work.manifests.iter().zip(restored).enumerate() {
             let done = match restored {
                 None => {
                     let take =
                         |draft, entry: Tail<'_>| rewrite.revised(position, draft, |draft| entry.of(draft));
-                    self.manifest(job, manifest, manifest.raw, &mut outcome, take).await
+                    self.manifest(job, manifest, manifest.raw, outcome, claims, take).await
                 }
                 Some(text) => match Text::parse(text.as_bytes()) {
                     Ok(text) => {
                         let take = |draft, entry: Tail<'_>| {
                             rewrite.revised_again(position, draft, |draft| entry.of(draft))
                         };
-                        self.manifest(job, manifest, text.root(), &mut outcome, take).await
+                        self.manifest(job, manifest, text.root(), outcome, claims, take).await
                     }
-                    Err(error) => Err(Failure::unprocessable(error.to_string())),
+                    Err(error) => Err(Left::Refused(Failure::unprocessable(error.to_string()))),
                 },
             };
-            match done {
-                Ok(true) => {}
-                Ok(false) => {
-                    outcome.warnings.push(format!("the {} is gone: the Work is left as it is", job.binding));
-                    return outcome;
-                }
-                Err(failure) => {
-                    let position = position.to_string();
-                    let place = Pointer::of(["spec", "workload", "manifests", &position]);
-                    let failure = failure.inside(&place);
-                    let workload = manifest.workload.as_ref();
-                    outcome.patch = Err(match workload {
-                        Some(workload) => {
-                            failure.context(format_args!("{workload} cluster {:?}", job.cluster.as_str()))
-                        }
-                        None => failure,
-                    });
-                    return outcome;
-                }
-            }
+            done.map_err(|left| left.of(position, manifest, &job.cluster))?;
         }
-        outcome.patch = rewrite.patch();
-        outcome
+        Ok(rewrite.patch()?)
     }
 
-    /// Revises one manifest, which without its last revision is `object`, and gives it to `take`. False if its binding is gone.
-    async fn manifest<'b>(
+    /// Revises one manifest, which without its last revision is `object`, and gives it to `take`.
+    async fn manifest<'b, 'w>(
         &self,
-        job: &Job<'_, '_>,
-        manifest: &Manifest<'_>,
+        job: &Job<'w, '_>,
+        manifest: &'w Manifest<'_>,
         object: Raw<'b>,
-        outcome: &mut WorkOutcome<'_>,
+        outcome: &mut ReviewOutcome<'_>,
+        claims: &mut Vec<(&'w Workload, Vec<Claim>)>,
         take: impl FnOnce(Draft<'b>, Tail<'_>) -> Result<(), Failure>,
-    ) -> Result<bool, Failure> {
-        let Some(workload) = &manifest.workload else { return Ok(true) };
-        let selected = match self.select(job, workload, object).await? {
-            Ok(selected) => selected,
-            Err(Left::BindingGone) => return Ok(false),
-            Err(Left::Unselected) => {
-                if manifest.is_marked() {
-                    take(Draft::new(object)?, Tail { workload, revised: None })?;
-                }
-                return Ok(true);
+    ) -> Result<(), Left> {
+        let Some(workload) = &manifest.workload else { return Ok(()) };
+        let Some(selected) = self.select(job, workload, object).await? else {
+            if manifest.is_marked() {
+                take(Draft::new(object)?, Tail { workload, revised: None })?;
             }
+            return Ok(());
         };
         let interpretation = self.policies.interpretation(&workload.gvk);
         let own = object.at(&interpretation.replicas).ok().flatten();
@@ -237,10 +232,10 @@ impl Service {
             explain: false,
             preserves: selected.binding.preserves,
             own: &|| job.old.work()?.delivery(&job.cluster, workload),
-            dry_run: job.dry_run,
         };
         let request = Request { workload, object, target: &target };
-        let revised = self.settle(request, &selected.policies, situation).await?;
+        let Planned { revised, claims: own } = self.plan(request, &selected.selection, situation).await?;
+        claims.push((workload, own));
         let Revised { object, applied, hosts, handings, hash, skipped, .. } = revised;
         let told = handings.iter().map(|handing| warning(workload, handing));
         for warning in told.chain(skipped.iter().map(SkippedRule::to_string)) {
@@ -253,34 +248,40 @@ impl Service {
         outcome.handings.extend(handings);
         outcome.skipped.extend(skipped);
         take(object, Tail { workload, revised: Some((applied, hash, hosts)) })?;
-        Ok(true)
+        Ok(())
     }
 
-    /// The policies that select a manifest, and its binding.
+    /// What is at work on a manifest, and its binding; `None` if nothing is.
     async fn select(
         &self,
         job: &Job<'_, '_>,
         workload: &Workload,
         object: Raw<'_>,
-    ) -> Result<Result<Selected<'_>, Left>, Failure> {
-        let policies = self.policies.selecting(workload, &object)?;
-        if policies.is_empty() {
-            return Ok(Err(Left::Unselected));
+    ) -> Result<Option<Selected<'_>>, Left> {
+        let selection = if self.policies.transformations.is_empty() {
+            // So that revisions can be taken back for good: whoever takes all transformations away does not mean to stop
+            // the delivery of what still names one.
+            Selection { policies: self.policies.selecting(workload, &object)?, ..Selection::default() }
+        } else {
+            self.policies.selection(workload, &object)?
+        };
+        if selection.is_empty() {
+            return Ok(None);
         }
         if let Some(namespace) = &job.binding.namespace
             && job.work.manifests.len() == 1
             && *namespace != workload.namespace
         {
-            return Err(Failure::unprocessable(format!(
+            return Err(Left::Refused(Failure::unprocessable(format!(
                 "/metadata/namespace: is {:?}, but the Work's annotations say that it belongs to the {}; a binding is in the namespace of its \
                  object, so mend the one or the other",
                 workload.namespace, job.binding
-            )));
+            ))));
         }
-        Ok(match self.binding_of_work(workload, &job.binding).await? {
-            BindingLookup::Found(binding) => Ok(Selected { policies, binding }),
+        match self.binding_of_work(workload, &job.binding).await? {
+            BindingLookup::Found(binding) => Ok(Some(Selected { selection, binding })),
             BindingLookup::Gone => Err(Left::BindingGone),
-        })
+        }
     }
 }
 
@@ -326,13 +327,17 @@ impl Tail<'_> {
 
 /// What whoever stores the Work should know about an allocation that leaves a cluster.
 fn warning(workload: &Workload, handing: &Handing) -> String {
-    let Handing { allocation, from, to, waits, kept_behind } = handing;
+    let Handing { allocation, from, to, waits, overlaps, kept_behind } = handing;
     let kept =
         if *kept_behind { "; that cluster keeps the object (preserveResourcesOnDeletion)" } else { "" };
     let what = format!("allocation {allocation:?} of {workload}");
-    if *waits {
-        format!("{what} goes from {from} to {to} when the Work in {from} has let go of it{kept}")
-    } else {
-        format!("{what} has gone from {from} to {to}{kept}")
+    match (waits, overlaps) {
+        (true, _) => {
+            format!("{what} goes from {from} to {to} when the Work in {from} has let go of it{kept}")
+        }
+        (false, false) => format!("{what} has gone from {from} to {to}{kept}"),
+        (false, true) => format!(
+            "{what} has gone from {from} to {to} before the Work in {from}, which is being deleted: both host it until that is gone{kept}"
+        ),
     }
 }

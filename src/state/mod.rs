@@ -16,7 +16,9 @@ use std::fmt;
 
 use futures_util::future::BoxFuture;
 
-use crate::domain::{AllocationKey, Binding, BindingName, Cluster, ClusterName, Delivery, Workload};
+use crate::domain::{
+    AllocationKey, Binding, BindingName, Cluster, ClusterKind, ClusterName, Delivery, Workload,
+};
 
 /// Where allocations are remembered.
 ///
@@ -86,6 +88,15 @@ pub trait ClusterLister: Send + Sync + fmt::Debug {
         name: &'a ClusterName,
         namespace: &'a str,
     ) -> BoxFuture<'a, Result<Option<Cluster>, LookupError>>;
+
+    /// All that goes by that name for a workload in `namespace`, each as what it is. Who does not know as what gives nothing.
+    fn namesakes<'a>(
+        &'a self,
+        _name: &'a ClusterName,
+        _namespace: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<(ClusterKind, Cluster)>, LookupError>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
 }
 
 /// Where Works are read, as they are at the moment of asking.

@@ -165,3 +165,29 @@ fn serve_accepts_what_is_only_strange_and_says_so_once() {
         "{line}"
     );
 }
+
+#[test]
+fn a_sample_that_chooses_a_transformation_is_tried_with_it() {
+    let directory = Directory::new();
+    directory.file(
+        "policy.yaml",
+        "kind: ClusterTargetPodTransformation\nmetadata: {name: gpu}\ntransformations:\n\
+         - targetReference: {kind: Cluster, name: sample-1}\n  patch: {spec: {template: {spec: {containers: [{image: x}]}}}}\n",
+    );
+    let sample = |name: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web, namespace: shop, annotations: \
+             {{reviser.io/targetpodtransformation: {name}}}}}\nspec: {{template: {{spec: {{containers: [{{name: a}}]}}}}}}\n"
+        )
+    };
+    for (name, problem) in [
+        ("gpu", "fails: ClusterTargetPodTransformation/gpu cluster \"sample-1\": "),
+        ("gpt", "/metadata/annotations/"),
+    ] {
+        directory.file("sample.yaml", &sample(name));
+        let done = directory.run(&["check", "-p", "policy.yaml", "-f", "sample.yaml"]);
+        assert_eq!(done.code, Some(1), "{}", done.stderr);
+        assert!(done.stdout.starts_with(&format!("sample.yaml: {problem}")), "{}", done.stdout);
+        assert_eq!(done.stdout.lines().count(), 1, "{}", done.stdout);
+    }
+}

@@ -6,6 +6,7 @@
     reason = "clippy lets tests do so, but does not take the helpers of a test for one"
 )]
 
+mod admiralty;
 mod certs;
 mod check;
 mod clusters;

@@ -6,6 +6,7 @@
 
 #![expect(
     clippy::print_stderr,
+    clippy::unwrap_in_result,
     clippy::unwrap_used,
     reason = "clippy lets tests do so, but does not take the helpers of a test for one"
 )]

@@ -59,7 +59,7 @@ fn run(input: &str) -> String {
         Ok(set) => set,
         Err(findings) => {
             assert!(!findings.is_empty());
-            return findings.iter().map(|finding| format!("{finding:?}\n")).collect();
+            return format!("{findings:?}");
         }
     };
     let service = Service::new(set, Arc::new(MemoryLedger::default()));

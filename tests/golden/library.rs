@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reviser::app;
 use reviser::domain::{AllocationKey, Answer, Failure, Operation, Question};
-use reviser::engine::PolicySet;
+use reviser::engine::{Action, PolicySet};
 use reviser::protocol::interpreter;
 use reviser::service::Service;
 use reviser::state::Ledger as _;
@@ -73,6 +73,11 @@ fn answered(answer: &Answer<'_>) -> String {
 async fn input(question: &Question<'_>, policies: &PolicySet, ledger: &MemoryLedger) -> Option<Input> {
     let Operation::ReviseObject(target) = &question.operation else { return None };
     let schedule = target.schedule.as_ref().filter(|schedule| schedule.lists(&target.cluster))?;
+    let mut rules = policies.policies.iter().flat_map(|policy| &policy.rules);
+    // This action prefers the template.
+    if target.original.is_some() && rules.any(|rule| matches!(rule.action, Action::Divide(_))) {
+        return None;
+    }
     let clusters: Vec<String> =
         schedule.clusters().iter().map(|entry| format!("{}={}", entry.name, entry.replicas)).collect();
     let mut allocations = Vec::new();

@@ -22,7 +22,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("manifests", &["certs", "domain", "engine", "json", "protocol", "yaml"]),
     ("telemetry", &["json"]),
     ("server", &["certs", "domain", "protocol"]),
-    ("doors", &["domain", "engine", "protocol", "server", "service"]),
+    ("doors", &["domain", "engine", "json", "protocol", "server", "service"]),
     (
         "app",
         &[

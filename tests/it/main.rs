@@ -6,11 +6,13 @@
     reason = "clippy lets tests do so, but does not take the helpers of a test for one"
 )]
 
+mod admiralty_manifests;
 mod architecture;
 mod health;
 mod http;
 mod limits;
 mod manifests;
+mod policies_doc;
 mod reload;
 mod repository;
 mod samples;

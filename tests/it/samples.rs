@@ -94,8 +94,11 @@ fn curl_is_there() -> bool {
 }
 
 /// The samples in a folder: their document, and the arguments that it starts the server with.
-const SAMPLES: [(&str, &[&str]); 2] =
-    [("samples", &[]), ("samples/works", &["--state", "samples/works/state"])];
+const SAMPLES: [(&str, &[&str]); 3] = [
+    ("samples", &[]),
+    ("samples/works", &["--state", "samples/works/state"]),
+    ("samples/admiralty", &["-p", "samples/admiralty/policies", "--state", "samples/admiralty/state"]),
+];
 
 fn samples(folder: &str) -> (String, Vec<Step>) {
     let document = format!("{folder}/README.md");

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use futures_util::FutureExt as _;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use proptest::test_runner::{Config, TestRunner};
+use reviser::domain::{AllocationKey, ClusterName, GroupVersionKind, Workload};
 use reviser::engine::PolicySet;
 use reviser::json::Value as Json;
 use reviser::policy;
@@ -39,6 +41,10 @@ enum Event {
     RestartReviser {
         keeps_ledger: bool,
     },
+    /// Somebody copies the ledger.
+    BackUpLedger,
+    /// reviser starts anew with that copy, however old it is.
+    PutBackLedger,
     Label(&'static str),
     DryRun(&'static str),
     Unreachable(&'static str, bool),
@@ -61,6 +67,8 @@ fn any_event(pins: bool) -> impl Strategy<Value = Event> {
         4 => Just(Event::FinishDeletions),
         1 => Just(Event::RestartKarmada),
         2 => any::<bool>().prop_map(|keeps_ledger| Event::RestartReviser { keeps_ledger }),
+        1 => Just(Event::BackUpLedger),
+        1 => Just(Event::PutBackLedger),
         2 => cluster().prop_map(Event::Label),
         1 => cluster().prop_map(Event::DryRun),
         1 => (cluster(), any::<bool>()).prop_map(|(cluster, gone)| Event::Unreachable(cluster, gone)),
@@ -86,6 +94,8 @@ struct World {
     karmada: Karmada,
     policies: PolicySet,
     ledger: Arc<dyn Ledger>,
+    /// What it held when somebody copied it.
+    backup: Option<ClusterName>,
     clock: Arc<AtomicI64>,
     excuses: Excuses,
     /// Whether a timeout is set.
@@ -100,7 +110,16 @@ impl World {
         let service = service(&policies, &ledger, &state, &clock);
         let api = Api::new(state, service);
         let timeout = handover.contains("timeout");
-        Self { api, karmada: Karmada::new(), policies, ledger, clock, excuses: Excuses::default(), timeout }
+        Self {
+            api,
+            karmada: Karmada::new(),
+            policies,
+            ledger,
+            backup: None,
+            clock,
+            excuses: Excuses::default(),
+            timeout,
+        }
     }
 
     fn now(&self) -> i64 {
@@ -129,6 +148,13 @@ impl World {
                 if !keeps_ledger {
                     self.ledger = Arc::new(MemoryLedger::default());
                 }
+                let service = service(&self.policies, &self.ledger, &self.api.state, &self.clock);
+                self.api.restart_reviser(service);
+            }
+            Event::BackUpLedger => self.backup = self.ledger.read(&key()).now_or_never().unwrap().unwrap(),
+            Event::PutBackLedger => {
+                let entries = self.backup.iter().map(|cluster| (key(), cluster.clone()));
+                self.ledger = Arc::new(MemoryLedger::with_entries(entries));
                 let service = service(&self.policies, &self.ledger, &self.api.state, &self.clock);
                 self.api.restart_reviser(service);
             }
@@ -221,6 +247,12 @@ impl World {
         }
         Ok(changed)
     }
+}
+
+/// What the ledger knows the fort of the one workload by.
+fn key() -> AllocationKey {
+    let gvk = GroupVersionKind::of("deploy.example.com/v1alpha1", "Rollout");
+    AllocationKey::new("fort", &Workload { gvk, namespace: "shop".into(), name: "checkout".into() })
 }
 
 fn service(policies: &PolicySet, ledger: &Arc<dyn Ledger>, state: &State, clock: &Arc<AtomicI64>) -> Service {

@@ -3,7 +3,9 @@
 //! * `api`: an API server that holds Works and bindings and asks the door about every write, as Karmada's does.
 //! * `karmada`: what Karmada's binding and execution controllers do with them.
 //! * `checker`: what must hold after every write.
+//! * `refusals`: what is denied claims nothing.
 //! * `histories`: random histories of users, clusters, faults and restarts.
+//! * `actions`: all actions of rules, through compiled policies.
 //! * `replay`: what a real Karmada sent, body by body against a server process.
 
 #![expect(
@@ -14,10 +16,12 @@
     reason = "clippy lets tests do so, but does not take the helpers of a test for one"
 )]
 
+mod actions;
 mod api;
 mod checker;
 mod histories;
 mod karmada;
+mod refusals;
 mod replay;
 #[path = "../support/spawned/mod.rs"]
 mod spawned;

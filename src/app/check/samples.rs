@@ -31,8 +31,8 @@ pub(super) fn run(path: &Path, set: &PolicySet, examined: &Examined, notes: &mut
         (Err(problem), _) => return vec![Fault::of(path, &problem)],
         (_, Err(error)) => return vec![Fault::of(path, &error.to_string())],
     };
-    match set.selecting(&workload, &text.root()) {
-        Ok(selecting) if selecting.is_empty() => {
+    match set.selection(&workload, &text.root()) {
+        Ok(selection) if selection.is_empty() => {
             return vec![Fault::of(path, "no policy selects this object")];
         }
         Ok(_) => {}
@@ -58,29 +58,19 @@ impl Trial<'_> {
     async fn run(&self, notes: &mut Vec<String>) -> Vec<Fault> {
         let schedule = schedule(self.set);
         let mut tried = PolicySet { policies: Vec::new(), ..self.set.clone() };
-        let mut findings = Vec::new();
+        // What the object chooses itself comes after all policies, and is tried without any.
+        let mut findings = self.chosen(&tried, &schedule, notes).await;
         for (position, policy) in self.set.policies.iter().enumerate() {
             tried.policies.push(policy.clone());
-            let service = Service::new(tried.clone(), Arc::new(MemoryLedger::default()));
             // By what is wrong, the clusters for which it is.
-            let mut failures: BTreeMap<(String, String), Vec<&str>> = BTreeMap::new();
+            let mut failures: BTreeMap<(String, String), Vec<ClusterName>> = BTreeMap::new();
             let mut unknown = None;
-            for entry in schedule.clusters() {
-                let target = Target {
-                    cluster: entry.name.clone(),
-                    replicas: Some(entry.replicas),
-                    schedule: Some(schedule.clone()),
-                    original: None,
-                };
-                match service.explain(self.workload, self.object, &target).await {
-                    Ok(_) => {}
-                    Err(failure) if failure.code() == Code::Unavailable => {
-                        unknown.get_or_insert(failure);
-                    }
-                    Err(failure) => {
-                        let key = self.place(position, &entry.name, &failure);
-                        failures.entry(key).or_default().push(entry.name.as_str());
-                    }
+            for (cluster, failure) in self.failures(&tried, &schedule).await {
+                let Some(key) = self.place(position, &cluster, &failure) else { continue };
+                if failure.code() == Code::Unavailable {
+                    unknown.get_or_insert(failure);
+                } else {
+                    failures.entry(key).or_default().push(cluster);
                 }
             }
             notes.extend(unknown.as_ref().map(|unknown| {
@@ -92,6 +82,7 @@ impl Trial<'_> {
             tried.policies.pop();
             for ((field, problem), clusters) in failures {
                 let field = Pointer::parse(&field).unwrap_or(Pointer::ROOT);
+                let clusters: Vec<&str> = clusters.iter().map(ClusterName::as_str).collect();
                 let problem =
                     format!("fails on {} in {}: {problem}", self.path.display(), clusters.join(", "));
                 findings.push(self.examined.fault(position, &field, &problem));
@@ -100,18 +91,49 @@ impl Trial<'_> {
         findings
     }
 
-    /// Which rule of the policy fails, and with what. A failure says by which rule it is; one that is of none is the policy's.
-    fn place(&self, position: usize, cluster: &ClusterName, failure: &Failure) -> (String, String) {
+    async fn chosen(&self, set: &PolicySet, schedule: &Schedule, notes: &mut Vec<String>) -> Vec<Fault> {
+        let failures = self.failures(set, schedule).await;
+        let (unknown, failures): (Vec<_>, Vec<_>) =
+            failures.into_iter().partition(|(_, failure)| failure.code() == Code::Unavailable);
+        notes.extend(unknown.first().map(|(_, unknown)| {
+            format!("{}: not all transformations can be tried: {unknown}", self.path.display())
+        }));
+        failures.iter().map(|(_, failure)| Fault::of(self.path, &format!("fails: {failure}"))).collect()
+    }
+
+    /// Why there is no revision, for the clusters for which there is none.
+    async fn failures(&self, set: &PolicySet, schedule: &Schedule) -> Vec<(ClusterName, Failure)> {
+        let service = Service::new(set.clone(), Arc::new(MemoryLedger::default()));
+        let mut failures = Vec::new();
+        for entry in schedule.clusters() {
+            let target = Target {
+                cluster: entry.name.clone(),
+                replicas: Some(entry.replicas),
+                schedule: Some(schedule.clone()),
+                original: None,
+            };
+            let revised = service.explain(self.workload, self.object, &target).await;
+            failures.extend(revised.err().map(|failure| (entry.name.clone(), failure)));
+        }
+        failures
+    }
+
+    /// Which rule of the policy fails, and with what. A failure says by which rule it is; one that is of none is the policy's, but for
+    /// those of a transformation.
+    fn place(&self, position: usize, cluster: &ClusterName, failure: &Failure) -> Option<(String, String)> {
         let policy = &self.set.policies[position];
         let message = failure.message();
         for (rule_position, rule) in policy.rules.iter().enumerate() {
             let context = format!("{} rule {:?} cluster {:?}: ", policy.owner, rule.name, cluster.as_str());
             if let Some(problem) = message.strip_prefix(&context) {
                 let field = Pointer::of(["spec", "rules"]).join(rule_position.to_string());
-                return (field.to_string(), problem.to_owned());
+                return Some((field.to_string(), problem.to_owned()));
             }
         }
-        ("/spec".to_owned(), message)
+        let is_transformation = ["TargetPodTransformation/", "ClusterTargetPodTransformation/"]
+            .iter()
+            .any(|kind| message.starts_with(kind));
+        (!is_transformation).then(|| ("/spec".to_owned(), message))
     }
 }
 

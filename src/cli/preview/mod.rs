@@ -64,7 +64,9 @@ pub(super) fn run(arguments: &PreviewArgs) -> Result<(), CliError> {
     let object = document.value;
     let workload = Workload::read(&object)
         .map_err(|problem| CliError::Refused(format!("{}: {problem}", arguments.filename.display())))?;
-    if !loaded.policies.knows(&workload.gvk) {
+    let text = object.to_string();
+    let text = Text::parse(text.as_bytes()).map_err(CliError::failed)?;
+    if !loaded.policies.concerns(&workload.gvk, &text.root()) {
         let api_version = workload.gvk.api_version();
         output::note(&format!(
             "no policy selects {workload} ({api_version}): every cluster gets it as it is"
@@ -73,8 +75,6 @@ pub(super) fn run(arguments: &PreviewArgs) -> Result<(), CliError> {
     let ledger = MemoryLedger::with_entries(allocations(arguments, &loaded.policies, &workload)?);
     let service = with_state(Service::new(loaded.policies, Arc::new(ledger)), arguments)?;
     let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(CliError::failed)?;
-    let text = object.to_string();
-    let text = Text::parse(text.as_bytes()).map_err(CliError::failed)?;
     let shown: Vec<Shown<'_>> = clusters
         .into_iter()
         .map(|cluster| {

@@ -8,8 +8,8 @@ use crate::engine::Draft;
 use crate::engine::templated::Templated;
 use crate::json::{Pointer, Value};
 
-/// Changes parts of the image references of containers. What is not named stays, but that a new tag drops the digest,
-/// unless a digest is given too. An empty text takes a part away; the repository can't be.
+/// Changes parts of the image references of containers. What is not named stays, but that a tag drops the digest, unless a
+/// digest is given too. An empty text takes a part away, and nothing else; the repository can't be.
 #[derive(Clone, Debug, Default)]
 pub struct Image {
     /// The containers, by name; all if there are none.
@@ -55,7 +55,10 @@ impl Image {
             }
             if let Some(tag) = &tag {
                 reference.tag = optional(tag);
-                reference.digest = None;
+                // It names what the tag named before, and would win over another one.
+                if reference.tag.is_some() {
+                    reference.digest = None;
+                }
             }
             if let Some(digest) = &digest {
                 reference.digest = optional(digest);

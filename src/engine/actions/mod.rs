@@ -11,9 +11,6 @@ mod image;
 mod patch;
 mod reference;
 
-#[cfg(test)]
-mod tests;
-
 pub use divide::{Divide, Percentages, Weights};
 pub use env::{Env, EnvChange};
 pub use fort::{Elsewhere, Fort, Generate, GenerateWhen};

@@ -58,6 +58,12 @@ impl Patching {
                 }
                 strategic::apply(&whole, &patch, &schema).map_err(|error| refused(&error))?
             }
+            PatchKind::Merge if patch.as_object().is_none() => {
+                return Err(Failure::unprocessable(format!(
+                    "patch.value: must be a map, is {}; mend the rule",
+                    patch.kind()
+                )))?;
+            }
             PatchKind::Merge => merge::apply(&whole, &patch),
             PatchKind::Json(missing) => {
                 let operations = rfc6902::parse(&patch).map_err(|fault| unfit(&fault))?;

@@ -9,7 +9,9 @@
 //! * the Work is on its way out, and a pin names the new cluster, or `timeout` has passed since; or
 //! * `handover.mode` is `Immediate`.
 //!
-//! Until then nobody is told to host it. Where the ledger has no entry, the Works say where it is.
+//! Until then nobody is told to host it. Where the ledger has no entry, the Works say where it is. And a cluster that does
+//! not host it yet is not told to while another one's Work says that it does, whatever the ledger holds: it may be an old
+//! copy, or that Work may have been on its way in when the ledger was written.
 
 #[cfg(test)]
 mod tests;
@@ -42,6 +44,8 @@ pub struct Handing {
     pub to: ClusterName,
     /// Whether it has to wait, so that neither hosts it.
     pub waits: bool,
+    /// Whether it has gone although the Work in the old cluster, which is on its way out, still hosts it.
+    pub overlaps: bool,
     /// Whether the old cluster keeps the object when its Work goes, and with it what the allocation stands for.
     pub kept_behind: bool,
 }
@@ -50,6 +54,8 @@ pub struct Handing {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known<'f> {
     pub(super) allocation: &'f str,
+    /// The cluster that is asked for.
+    pub(super) target: &'f ClusterName,
     pub(super) schedule: &'f Schedule,
     pub(super) pinned: Option<&'f ClusterName>,
     /// What the ledger holds.
@@ -90,7 +96,7 @@ impl Known<'_> {
             if found.is_some() && choice.why == Why::Sticky {
                 choice.why = Why::Found;
             }
-            return Settled::In(choice, None);
+            return self.look_around(choice);
         };
         let deliveries = match self.deliveries {
             Deliveries::Unread => return Settled::Unread,
@@ -100,15 +106,47 @@ impl Known<'_> {
         let old = deliveries.iter().find(|delivery| delivery.cluster == *current);
         let waits =
             self.handover != Handover::Immediate && old.is_some_and(|old| !self.released(old, &choice));
-        let handing = Handing {
+        let handing = self.handing(current, old, &choice, waits);
+        if waits {
+            return Settled::Waiting(handing);
+        }
+        match self.look_around(choice) {
+            Settled::In(choice, None) => Settled::In(choice, Some(handing)),
+            other => other,
+        }
+    }
+
+    /// Whether the chosen cluster, if it is the one that is asked for, may take the allocation up: another cluster's Work
+    /// may still host it. One that hosts it already keeps it.
+    fn look_around(&self, choice: Choice) -> Settled {
+        if choice.cluster != *self.target || self.handover == Handover::Immediate {
+            return Settled::In(choice, None);
+        }
+        let deliveries = match self.deliveries {
+            Deliveries::Unread => return Settled::Unread,
+            Deliveries::Unreadable => return Settled::In(choice, None),
+            Deliveries::Read(deliveries) => deliveries,
+        };
+        let hosting = |delivery: &&Delivery| delivery.says_it_hosts(self.allocation);
+        if deliveries.iter().filter(hosting).any(|delivery| delivery.cluster == choice.cluster) {
+            return Settled::In(choice, None);
+        }
+        match deliveries.iter().filter(hosting).find(|other| !self.released(other, &choice)) {
+            Some(other) => Settled::Waiting(self.handing(&other.cluster, Some(other), &choice, true)),
+            None => Settled::In(choice, None),
+        }
+    }
+
+    fn handing(&self, from: &ClusterName, old: Option<&Delivery>, choice: &Choice, waits: bool) -> Handing {
+        Handing {
             allocation: self.allocation.to_owned(),
-            from: current.clone(),
+            from: from.clone(),
             to: choice.cluster.clone(),
             waits,
-            kept_behind: !self.schedule.lists(current)
+            overlaps: !waits && old.is_some_and(|old| !old.says_it_does_not_host(self.allocation)),
+            kept_behind: !self.schedule.lists(from)
                 && (self.preserves || old.is_some_and(|old| old.preserves)),
-        };
-        if waits { Settled::Waiting(handing) } else { Settled::In(choice, Some(handing)) }
+        }
     }
 
     /// Whether the old cluster, whose Work is still there, has let go.

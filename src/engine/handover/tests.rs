@@ -39,17 +39,23 @@ struct Case {
     clusters: &'static [(&'static str, i64)],
     pinned: Option<&'static str>,
     entry: Option<&'static str>,
+    /// The cluster that is asked for; by default one that nobody else speaks of.
+    target: &'static str,
     handover: Handover,
     now: i64,
 }
 
 impl Case {
     const fn new(clusters: &'static [(&'static str, i64)], entry: Option<&'static str>) -> Self {
-        Self { clusters, pinned: None, entry, handover: FOR_EVER, now: 1000 }
+        Self { clusters, pinned: None, entry, target: "other", handover: FOR_EVER, now: 1000 }
     }
 
     const fn pinned(self, pinned: &'static str) -> Self {
         Self { pinned: Some(pinned), ..self }
+    }
+
+    const fn asked_for(self, target: &'static str) -> Self {
+        Self { target, ..self }
     }
 
     const fn handover(self, handover: Handover) -> Self {
@@ -60,8 +66,10 @@ impl Case {
     fn with(&self, deliveries: Deliveries<'_>) -> String {
         let (schedule, pinned, entry) =
             (schedule(self.clusters), self.pinned.map(cluster), self.entry.map(cluster));
+        let target = cluster(self.target);
         let known = Known {
             allocation: "fort",
+            target: &target,
             schedule: &schedule,
             pinned: pinned.as_ref(),
             entry: entry.as_ref(),
@@ -70,7 +78,8 @@ impl Case {
             preserves: false,
             now: at(self.now),
         };
-        match known.settle() {
+        let settled = known.settle();
+        match settled {
             Settled::Unread => "unread".to_owned(),
             Settled::Nowhere => "nowhere".to_owned(),
             Settled::In(choice, None) => format!("in {} {:?}", choice.cluster, choice.why),
@@ -177,12 +186,38 @@ fn an_empty_ledger_is_filled_from_the_works() {
     assert_eq!(empty.with_works(&[work("y", FORT, None), work("z", FORT, None)]), "in z Found");
 }
 
+/// The ledger may be an old copy, or a Work have been on its way in when it was written.
+#[test]
+fn nobody_takes_up_what_another_works_hosts() {
+    let sticky = Case::new(BOTH, Some("x")).asked_for("x");
+    assert_eq!(sticky.with(Deliveries::Unread), "unread");
+    assert_eq!(sticky.with(Deliveries::Unreadable), "in x Sticky");
+    assert_eq!(sticky.with_works(&[]), "in x Sticky");
+    assert_eq!(sticky.with_works(&[work("x", NOTHING, None), work("z", None, None)]), "in x Sticky");
+    assert_eq!(sticky.with_works(&[work("x", NOTHING, None), work("z", FORT, None)]), "x waits for z");
+    assert_eq!(sticky.with_works(&[work("z", FORT, Some(1))]), "x waits for z");
+    // Who hosts it already keeps it: it does not move while its cluster is scheduled.
+    assert_eq!(sticky.with_works(&[work("x", FORT, None), work("z", FORT, None)]), "in x Sticky");
+    // For another cluster the answer is the same either way.
+    assert_eq!(Case::new(BOTH, Some("x")).asked_for("z").with(Deliveries::Unread), "in x Sticky");
+    // The old cluster has let go, and a third has not.
+    let dropped = Case::new(ONLY_Z, Some("x")).asked_for("z");
+    assert_eq!(dropped.with_works(&[work("y", FORT, None)]), "z waits for y");
+    assert_eq!(dropped.with_works(&[work("y", FORT, None), work("z", FORT, None)]), "in z from x");
+    let immediate = Case::new(BOTH, Some("x")).asked_for("x").handover(Handover::Immediate);
+    assert_eq!(immediate.with_works(&[work("z", FORT, None)]), "in x Sticky");
+    let timed = Case { now: 9999, ..Case::new(BOTH, Some("x")).asked_for("x").handover(A_MINUTE) };
+    assert_eq!(timed.with_works(&[work("z", FORT, Some(1000))]), "in x Sticky");
+    assert_eq!(timed.with_works(&[work("z", FORT, None)]), "x waits for z");
+}
+
 #[test]
 fn what_stays_behind_is_told() {
     let schedule = schedule(ONLY_Z);
     let handing = |preserves, works: &[Delivery]| {
         let known = Known {
             allocation: "fort",
+            target: &cluster("z"),
             schedule: &schedule,
             pinned: None,
             entry: Some(&cluster("x")),

@@ -61,7 +61,7 @@ pub struct Review<'a> {
     pub resource: Resource<'a>,
     /// The object's namespace; empty for a cluster-scoped object.
     pub namespace: Cow<'a, str>,
-    /// The object's name; empty while the API server has not made one out of `generateName`.
+    /// The object's name; its `generateName` while the API server has not made a name out of that.
     pub name: Cow<'a, str>,
     /// The object to be written: a map, no name in it twice, at most [`MAX_DEPTH`](crate::json::MAX_DEPTH) levels
     /// deep. `None` on DELETE.
@@ -129,7 +129,7 @@ pub fn decode<'a>(text: &'a Text<'_>) -> Result<Decoded<'a>, Unreadable> {
     let subject = Subject {
         kind: said_kind(&request),
         namespace: said(&request, "namespace"),
-        name: said(&request, "name"),
+        name: named(&request, said(&request, "name")),
     };
     let operation = Operation::of(&said(&request, "operation")).map_or(UNKNOWN, Operation::name);
     let head = Head { uid, operation, subject, dry_run: dry_run(&request).unwrap_or_default() };
@@ -188,11 +188,19 @@ fn review<'a>(request: &Members<'a>) -> Result<Review<'a>, Failure> {
         operation,
         resource: resource(request)?,
         namespace: optional_string(request, "namespace")?.unwrap_or_default(),
-        name: optional_string(request, "name")?.unwrap_or_default(),
+        name: named(request, optional_string(request, "name")?.unwrap_or_default()),
         dry_run: dry_run(request)?,
         object: present(request, "object").map(|object| map(object, "object")).transpose()?,
         old_object: present(request, "oldObject").and_then(|old| map(old, "oldObject").ok()),
     })
+}
+
+/// What `said` says, or what the object does if that is nothing.
+fn named<'a>(request: &Members<'a>, said: Cow<'a, str>) -> Cow<'a, str> {
+    if !said.is_empty() {
+        return said;
+    }
+    request.get("object").and_then(|object| envelope::object_name(&object)).unwrap_or_default()
 }
 
 /// `request.resource`: `{group, version, resource}`, the group empty for the core group; and `request.subResource`.

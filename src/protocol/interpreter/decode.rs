@@ -172,7 +172,10 @@ fn workload(request: &Members<'_>, object: &Raw<'_>, gvk: GroupVersionKind) -> R
     };
     let from_envelope =
         |name| request.get(name).and_then(|raw| raw.as_str().ok()?).map(Cow::into_owned).unwrap_or_default();
-    let name = field(&metadata, "name", "metadata/name")?.unwrap_or_else(|| from_envelope("name"));
+    let mut name = field(&metadata, "name", "metadata/name")?.unwrap_or_else(|| from_envelope("name"));
+    if name.is_empty() {
+        name = field(&metadata, "generateName", "metadata/generateName")?.unwrap_or_default();
+    }
     let namespace =
         field(&metadata, "namespace", "metadata/namespace")?.unwrap_or_else(|| from_envelope("namespace"));
     if name.is_empty() {

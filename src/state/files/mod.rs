@@ -31,7 +31,7 @@ use self::look::Look;
 use self::read::{Reading, read};
 use super::snapshot::{Counts, Match, Snapshot};
 use super::{BindingLister, BindingLookup, ClusterLister, LookupError, WorkLister};
-use crate::domain::{Binding, BindingName, Cluster, ClusterName, Delivery, Workload};
+use crate::domain::{Binding, BindingName, Cluster, ClusterKind, ClusterName, Delivery, Workload};
 
 /// Bindings, Works and clusters, as files say that they are. All clones are one.
 #[derive(Clone, Debug)]
@@ -210,12 +210,25 @@ impl ClusterLister for StateFiles {
     ) -> BoxFuture<'a, Result<Option<Cluster>, LookupError>> {
         async move { Ok(self.current().await?.cluster(name, namespace)) }.boxed()
     }
+
+    fn namesakes<'a>(
+        &'a self,
+        name: &'a ClusterName,
+        namespace: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<(ClusterKind, Cluster)>, LookupError>> {
+        async move { Ok(self.current().await?.namesakes(name, namespace)) }.boxed()
+    }
 }
 
 /// Logs what a set holds.
 fn say(message: &str, counts: &Counts) {
     let Counts { bindings, works, clusters, targets, others } = counts;
     tracing::info!(bindings, works, clusters, targets, "{message}");
+    if *bindings > 0 && *works == 0 {
+        tracing::warn!(
+            "there are no Works in the state files: nothing shows where an allocation still is, so that it moves at once"
+        );
+    }
     if !others.is_empty() {
         let kinds: Vec<String> = others.iter().map(|(kind, count)| format!("{kind} ({count})")).collect();
         tracing::warn!(kinds = kinds.join(", "), "objects in the state files that nothing is read of");

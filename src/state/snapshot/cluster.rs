@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::node::{Node, Notes};
-use crate::domain::{Cluster, ClusterName};
+use crate::domain::{Cluster, ClusterKind, ClusterName};
 
 /// All clusters, by name.
 #[derive(Debug, Default)]
@@ -40,6 +40,20 @@ impl Clusters {
         let target = || targets.iter().find(|(own, _)| **own == *namespace).map(|(_, target)| target);
         let found = cluster.as_ref().or(cluster_target.as_ref()).or_else(target)?;
         Some(found.unpack(name.clone()))
+    }
+
+    /// All that goes by that name for a workload in `namespace`, each as what it is.
+    pub(super) fn namesakes(&self, name: &ClusterName, namespace: &str) -> Vec<(ClusterKind, Cluster)> {
+        let Some(Namesakes { cluster, cluster_target, targets }) = self.0.get(name.as_str()) else {
+            return Vec::new();
+        };
+        let target = targets.iter().find(|(own, _)| **own == *namespace).map(|(_, target)| target);
+        let all = [
+            (ClusterKind::Cluster, cluster.as_ref()),
+            (ClusterKind::ClusterTarget, cluster_target.as_ref()),
+            (ClusterKind::Target, target),
+        ];
+        all.into_iter().filter_map(|(kind, packed)| Some((kind, packed?.unpack(name.clone())))).collect()
     }
 
     /// Keeps what an object says.

@@ -122,7 +122,7 @@ impl Draft {
         let api_version = inherit("apiVersion", inherited.map(|(api_version, _)| api_version), notes);
         let kind = inherit("kind", inherited.map(|(_, kind)| kind), notes);
         let (Some(api_version), Some(kind)) = (api_version, kind) else { return };
-        if let Some(of) = kind.strip_suffix("List").filter(|_| is_list(object.value)) {
+        if let Some(of) = kind.strip_suffix("List").filter(|of| of.is_empty() || is_list(object.value)) {
             let inherited = (!of.is_empty()).then_some((api_version, of));
             // The first item is to come off first.
             pending.extend(object.items("items", notes).into_iter().rev().map(|item| (item, inherited)));
@@ -228,6 +228,13 @@ impl Draft {
             for manifest in workload.items("manifests", notes) {
                 manifest.is_map(notes);
             }
+        }
+        let deletion = object.value.at(&Pointer::of(["metadata", "deletionTimestamp"]));
+        if let Some(time) = deletion.filter(|time| !time.is_null())
+            && time.as_str().is_none_or(|text| text.parse::<jiff::Timestamp>().is_err())
+        {
+            let problem = "must be a time such as 2026-11-30T10:00:00Z, from which handover.timeout counts";
+            notes.note(&object.field.join("metadata").join("deletionTimestamp"), problem);
         }
         let Some(cluster) = Work::cluster(namespace) else { return };
         if notes.0.len() > before {

@@ -17,7 +17,7 @@ mod tests;
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::domain::{Binding, BindingName, Cluster, ClusterName, Delivery, Workload};
+use crate::domain::{Binding, BindingName, Cluster, ClusterKind, ClusterName, Delivery, Workload};
 
 use cluster::Clusters;
 pub use draft::Draft;
@@ -101,6 +101,11 @@ impl Snapshot {
     /// the `Target` in that namespace.
     pub fn cluster(&self, name: &ClusterName, namespace: &str) -> Option<Cluster> {
         self.clusters.find(name, namespace)
+    }
+
+    /// All that goes by that name for a workload in `namespace`, each as what it is.
+    pub fn namesakes(&self, name: &ClusterName, namespace: &str) -> Vec<(ClusterKind, Cluster)> {
+        self.clusters.namesakes(name, namespace)
     }
 
     /// How much was read of what.

@@ -389,3 +389,13 @@ fn five_thousand_clusters_are_five_thousand_clusters() {
     assert_eq!(binding.schedule.clusters()[4_999].name.as_str(), "member-4999");
     assert_eq!(binding.schedule.clusters()[4_999].replicas, 4_999);
 }
+
+#[test]
+fn a_list_without_a_list_and_a_time_that_is_none_are_faults() {
+    let faults = |text: &str| read(&[("f.yaml", text)]).unwrap_err().join("\n");
+    let list = faults("{apiVersion: v1, kind: List, items: 5}");
+    assert!(list.contains("items: must be a list, is a number"), "{list}");
+    let work = "apiVersion: work.karmada.io/v1alpha1\nkind: Work\nmetadata: {name: w, namespace: karmada-es-x, deletionTimestamp: yesterday}\nspec: {}\n";
+    let work = faults(work);
+    assert!(work.contains("line 3: metadata.deletionTimestamp: must be a time such as"), "{work}");
+}

@@ -1,5 +1,13 @@
 //! What is accepted, in which order it applies, and that every fault is found at once with its field.
 
+mod case;
+mod divide;
+mod env;
+mod image;
+mod limits;
+mod patch;
+mod rules;
+
 use super::compile;
 use crate::documents::field_path;
 use crate::domain::{ClusterName, GroupVersionKind, Workload};
@@ -119,7 +127,7 @@ fn every_fault_of_every_document_is_found_at_once() {
             "0 spec.rules[1].fort.allocation: no policy defines the allocation \"fort\"",
             "1 : must be a map, is a list",
             "2 apiVersion: must be \"reviser.io/v1alpha1\", is \"reviser.io/v1\"",
-            "3 kind: \"RevisionPolice\" is not one of ClusterRevisionPolicy, RevisionPolicy, ResourceInterpretation; did you mean \"RevisionPolicy\"?",
+            "3 kind: \"RevisionPolice\" is not one of ClusterRevisionPolicy, RevisionPolicy, ResourceInterpretation, TargetPodTransformation, ClusterTargetPodTransformation; did you mean \"RevisionPolicy\"?",
             "4 metadata.namespace: is required",
             "4 spec.resourceSelectors: needs at least one item",
             "4 spec.rules: is required",

@@ -1,0 +1,66 @@
+//! What Admiralty calls things, and how a workload names its transformations.
+
+/// The API group of Admiralty's objects.
+pub const ADMIRALTY_GROUP: &str = "multicluster.admiralty.io";
+
+/// The kind by which Admiralty brings a pod to a target.
+pub const POD_CHAPERON: &str = "PodChaperon";
+
+/// The annotation that makes Admiralty take a pod in hand, whatever its value.
+pub const ELECT_ANNOTATION: &str = "multicluster.admiralty.io/elect";
+
+/// The annotation in which a workload names its transformations, as it was proposed to Admiralty. Admiralty drops it on the way to a target.
+pub const PROPOSED_TRANSFORMATION_ANNOTATION: &str = "multicluster.admiralty.io/targetpodtransformation";
+
+/// The annotation in which a workload names its transformations, and which arrives everywhere.
+pub const TRANSFORMATION_ANNOTATION: &str = "reviser.io/targetpodtransformation";
+
+/// What a member cluster is known as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ClusterKind {
+    /// Karmada's `Cluster`.
+    Cluster,
+    /// Admiralty's `Target`, which is in a namespace.
+    Target,
+    /// Admiralty's `ClusterTarget`.
+    ClusterTarget,
+}
+
+/// The names in both annotations: those that were proposed first, unless they have been copied already.
+///
+/// What is copied once stays as it is when it is copied again.
+pub fn join_transformations(proposed: &str, own: &str) -> String {
+    let (proposed, own) = (proposed.trim(), own.trim());
+    let is_copied =
+        own.strip_prefix(proposed).is_some_and(|rest| rest.is_empty() || rest.trim_start().starts_with(','));
+    match (proposed, own) {
+        ("", names) | (names, "") => names.to_owned(),
+        (_, own) if is_copied => own.to_owned(),
+        (proposed, own) => format!("{proposed},{own}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proposed_names_come_first_and_are_copied_once() {
+        for (proposed, own, expected) in [
+            ("", "", ""),
+            (" ", "a", "a"),
+            ("a", "", "a"),
+            ("a", "a", "a"),
+            ("a, b", "", "a, b"),
+            ("a", "b", "a,b"),
+            ("a", "a,b", "a,b"),
+            ("a", "a , b", "a , b"),
+            ("a", "ab", "a,ab"),
+            ("b", "a,b", "b,a,b"),
+        ] {
+            let joined = join_transformations(proposed, own);
+            assert_eq!(joined, expected, "{proposed:?} {own:?}");
+            assert_eq!(join_transformations(proposed, &joined), joined, "{proposed:?} {own:?}");
+        }
+    }
+}

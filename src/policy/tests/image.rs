@@ -1,0 +1,169 @@
+//! The action `image`.
+
+use super::case::{Case, rule_faults};
+
+const OLD: &str = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+const NEW: &str = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+
+/// The image after the rule.
+#[track_caller]
+fn image(rule: &str, image: &str) -> String {
+    let rule = rule.replace("NEW", NEW);
+    let image = image.replace("OLD", OLD);
+    let spec = Case::rule(&format!("image: {{{rule}}}"))
+        .spec(&format!("{{template: {{spec: {{containers: [{{name: c, image: '{image}'}}]}}}}}}"));
+    let inside = spec.strip_prefix(r#"{"template":{"spec":{"containers":[{"name":"c","image":""#);
+    let inside = inside.unwrap_or_else(|| panic!("{spec}")).strip_suffix(r#""}]}}}"#).unwrap();
+    inside.replace(OLD, "OLD").replace(NEW, "NEW")
+}
+
+#[track_caller]
+fn refused(rule: &str, image: &str) -> String {
+    Case::rule(&format!("image: {{{rule}}}"))
+        .refused(&format!("{{template: {{spec: {{containers: [{{name: c, image: {image}}}]}}}}}}"))
+}
+
+#[test]
+fn the_registry_is_replaced_or_put_in_front() {
+    for (before, after) in [
+        ("nginx", "eu.example.com/nginx"),
+        ("nginx:1.27", "eu.example.com/nginx:1.27"),
+        // No `library/` is invented, and none is taken away.
+        ("docker.io/library/nginx:1.27", "eu.example.com/library/nginx:1.27"),
+        ("ubuntu/nginx", "eu.example.com/ubuntu/nginx"),
+        ("localhost/a/b", "eu.example.com/a/b"),
+        ("localhost:5000/a:v1@OLD", "eu.example.com/a:v1@OLD"),
+        ("[::1]:5000/a", "eu.example.com/a"),
+        ("registry.example.com:443/team/app@OLD", "eu.example.com/team/app@OLD"),
+        // What looks like a port is a tag where no slash follows.
+        ("registry:5000", "eu.example.com/registry:5000"),
+    ] {
+        assert_eq!(image("registry: eu.example.com", before), after, "{before}");
+    }
+    assert_eq!(image("registry: 'eu.example.com:5000'", "a/b:v1"), "eu.example.com:5000/a/b:v1");
+    assert_eq!(image("registry: ''", "docker.io/library/nginx"), "library/nginx");
+    assert_eq!(image("registry: ''", "nginx"), "nginx");
+}
+
+#[test]
+fn what_is_not_named_stays() {
+    for (rule, before, after) in [
+        ("repository: team/web", "r.example.com:5000/app:v1@OLD", "r.example.com:5000/team/web:v1@OLD"),
+        ("repository: web", "nginx", "web"),
+        ("tag: v2", "r.example.com/app:v1", "r.example.com/app:v2"),
+        ("tag: v2", "r.example.com:5000/app", "r.example.com:5000/app:v2"),
+        ("digest: 'NEW'", "app:v1", "app:v1@NEW"),
+        ("digest: 'NEW'", "app@OLD", "app@NEW"),
+        ("digest: ''", "app:v1@OLD", "app:v1"),
+        ("registry: r.io, repository: x, tag: t, digest: 'NEW'", "a/b:v1@OLD", "r.io/x:t@NEW"),
+        ("tag: '${cluster.name}-${replicas}'", "app:v1", "app:x-3"),
+        ("tag: '${replicas}'", "app", "app:3"),
+    ] {
+        assert_eq!(image(rule, before), after, "{rule} {before}");
+    }
+}
+
+/// A digest names what the tag named before, so it would win over the new tag.
+#[test]
+fn a_tag_drops_the_digest_unless_one_is_given_too() {
+    assert_eq!(image("tag: v2", "app:v1@OLD"), "app:v2");
+    assert_eq!(image("tag: v2", "app@OLD"), "app:v2");
+    assert_eq!(image("tag: v1", "app:v1@OLD"), "app:v1");
+    assert_eq!(image("tag: v2, digest: 'NEW'", "app:v1@OLD"), "app:v2@NEW");
+    // To take the tag away is to name no other image.
+    assert_eq!(image("tag: ''", "app:v1@OLD"), "app@OLD");
+    assert_eq!(image("tag: ''", "app:v1"), "app");
+}
+
+#[test]
+fn a_container_without_an_image_is_left_alone() {
+    for absent in ["", ", image: null"] {
+        let spec = format!("{{template: {{spec: {{containers: [{{name: c{absent}}}]}}}}}}");
+        assert_eq!(Case::rule("image: {tag: v2}").revised(&spec).unwrap().patch, "[]");
+    }
+    let same = "{template: {spec: {containers: [{name: c, image: 'a:v2'}]}}}";
+    let done = Case::rule("image: {tag: v2}").revised(same).unwrap();
+    assert_eq!((done.patch.as_str(), done.applied.len()), ("[]", 0));
+}
+
+#[test]
+fn only_the_named_containers_are_changed() {
+    let spec = "{template: {spec: {initContainers: [{name: i, image: a}], containers: [{name: b, image: a}, {name: c, image: 'not an image'}]}}}";
+    let patch = |rule: &str| Case::rule(&format!("image: {{tag: v2, {rule}}}")).revised(spec).unwrap().patch;
+    let replaced = |place: &str| {
+        format!(r#"{{"op":"replace","path":"/spec/template/spec/{place}/0/image","value":"a:v2"}}"#)
+    };
+    assert_eq!(patch("containers: [b]"), format!("[{}]", replaced("containers")));
+    assert_eq!(
+        patch("containers: [b, i], initContainers: true"),
+        format!("[{},{}]", replaced("initContainers"), replaced("containers"))
+    );
+}
+
+#[test]
+fn what_is_no_reference_is_refused_before_and_after() {
+    for (rule, image, refusal) in [
+        (
+            "tag: v2",
+            "'$(IMAGE)'",
+            "/spec/template/spec/containers/0/image: \"$(IMAGE)\" is no image reference: the repository is ",
+        ),
+        (
+            "tag: v2",
+            "App",
+            "/spec/template/spec/containers/0/image: \"App\" is no image reference: the repository is ",
+        ),
+        ("tag: v2", "5", "/spec/template/spec/containers/0/image: must be an image reference, is a number"),
+        (
+            "tag: 'v 2'",
+            "app",
+            "/spec/template/spec/containers/0/image: \"app:v 2\" is no image reference: the tag is ",
+        ),
+        (
+            "registry: mirror",
+            "app",
+            "/spec/template/spec/containers/0/image: \"mirror/app\" is no image reference: the registry is ",
+        ),
+        // A path is part of the repository.
+        (
+            "registry: r.io/mirror",
+            "app",
+            "/spec/template/spec/containers/0/image: \"r.io/mirror/app\" is no image reference: the registry is ",
+        ),
+        ("repository: '${object.spec.none}'", "app", "failed to evaluate \"object.spec.none\""),
+        (
+            "repository: r.io/app",
+            "app",
+            "/spec/template/spec/containers/0/image: \"r.io/app\" is no image reference: the repository is ",
+        ),
+        (
+            "registry: ''",
+            "'localhost/a.b/c'",
+            "/spec/template/spec/containers/0/image: \"a.b/c\" is no image reference: the repository is ",
+        ),
+        (
+            "digest: 'sha256:12'",
+            "app",
+            "/spec/template/spec/containers/0/image: \"app@sha256:12\" is no image reference: the digest is ",
+        ),
+        ("tag: '${object.spec}'", "app", "`image.tag` must give a string, and gave a map"),
+    ] {
+        let found = refused(rule, image);
+        assert!(found.starts_with(refusal), "{rule} {image}: {found}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_it_is_found_at_load() {
+    for (image, finding) in [
+        ("{}", "image: needs at least one of registry, repository, tag, digest"),
+        ("{containers: [c]}", "image: needs at least one of registry, repository, tag, digest"),
+        ("{repository: ''}", "image.repository: must not be empty"),
+        ("{tag: 1.27}", "image.tag: must be a string, is a number"),
+        ("{tag: '${null}'}", "image.tag: must give a string, and gives null"),
+        ("{tagg: v1}", "image.tagg: unknown field; did you mean \"tag\"?"),
+    ] {
+        let found = rule_faults(&format!("image: {image}"));
+        assert!(found.iter().any(|found| found.starts_with(finding)), "{image}: {found:#?}");
+    }
+}
