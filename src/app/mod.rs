@@ -1,9 +1,11 @@
 //! The composition root: puts policies, ledger, state, service, doors and server together, and runs them.
 
+mod check;
 mod policies;
 mod reload;
 mod serve;
 mod state;
 
+pub use check::{Checked, check};
 pub use policies::{Loaded, load};
 pub use serve::{LedgerChoice, ServeConfig, ServeError, serve};

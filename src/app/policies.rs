@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::documents::{self, Fault, File, Found, Look, MAX_FILE_BYTES, Still, read_still};
 use crate::engine::PolicySet;
-use crate::json::Value;
-use crate::policy;
+use crate::json::{Pointer, Value};
+use crate::policy::{self, Finding};
 use crate::yaml::{self, Document};
 
 /// Policies that may be put in force.
@@ -20,6 +20,8 @@ pub struct Loaded {
     pub built_in: bool,
     /// What they were read from, if that can be read again.
     pub seen: Option<Seen>,
+    /// What is strange about them, each in one line, for the user.
+    pub warnings: Vec<String>,
 }
 
 /// Files, and how they were.
@@ -36,17 +38,11 @@ pub struct Seen {
 /// The error is every fault of every document, each in one line, for the user.
 pub fn load(paths: &[PathBuf]) -> Result<Loaded, Vec<String>> {
     if paths.is_empty() {
-        let documents =
-            yaml::documents(policy::BUILT_IN).map_err(|error| vec![format!("built-in: {error}")])?;
-        let sources: Vec<_> =
-            documents.into_iter().map(|document| (PathBuf::from("built-in"), document)).collect();
-        return compile(&sources, Vec::new(), true);
+        return Examined::of(paths).loaded(true);
     }
     if paths.iter().any(|path| is_pipe(path)) {
         // It gives what it has only once.
-        let documents::Reading { files, problems } = documents::read(paths);
-        let files = files.into_iter().map(|File { path, documents }| (path, documents)).collect();
-        return of_files(paths, files, problems.iter().map(Fault::from).collect());
+        return Examined::of(paths).loaded(false);
     }
     let Still { look, digest, found } = read_still(paths, MAX_FILE_BYTES, None);
     let contents = match found {
@@ -65,7 +61,7 @@ pub(super) fn load_again(
     contents: Vec<Result<Vec<u8>, String>>,
 ) -> Result<Loaded, Vec<String>> {
     let mut faults: Vec<Fault> = look.faults.iter().chain(&look.empty).cloned().collect();
-    let mut files = Vec::new();
+    let mut sources = Vec::new();
     for (path, content) in look.files.iter().zip(contents) {
         let documents = content.and_then(|bytes| {
             if bytes.trim_ascii().is_empty() {
@@ -75,51 +71,89 @@ pub(super) fn load_again(
             documents::parse(&bytes).map_err(|cause| cause.to_string())
         });
         match documents {
-            Ok(documents) => files.push((path.clone(), documents)),
+            Ok(documents) => sources.extend(documents.into_iter().map(|document| (path.clone(), document))),
             Err(problem) => faults.push(Fault::of(path, &problem)),
         }
     }
-    of_files(paths, files, faults)
+    Examined::new(paths, sources, faults).loaded(false)
 }
 
 fn is_pipe(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-fn of_files(
-    paths: &[PathBuf],
-    files: Vec<(PathBuf, Vec<Document>)>,
-    faults: Vec<Fault>,
-) -> Result<Loaded, Vec<String>> {
-    let sources: Vec<(PathBuf, Document)> = files
-        .into_iter()
-        .flat_map(|(path, documents)| documents.into_iter().map(move |document| (path.clone(), document)))
-        .collect();
-    match paths.first() {
-        Some(path) if sources.is_empty() && faults.is_empty() => {
-            Err(vec![format!("{}: there is no document in it", path.display())])
+/// What came of reading policies.
+pub(super) struct Examined {
+    /// The policies, if nothing is wrong.
+    pub(super) policies: Option<PolicySet>,
+    /// What they were read from.
+    pub(super) sources: Vec<(PathBuf, Document)>,
+    /// The source of each policy, by position.
+    origins: Vec<usize>,
+    pub(super) faults: Vec<Fault>,
+    pub(super) warnings: Vec<Fault>,
+}
+
+impl Examined {
+    /// Reads the policies in these files and directories, or the built-in example if there are none.
+    pub(super) fn of(paths: &[PathBuf]) -> Self {
+        let (sources, faults) = sources(paths);
+        Self::new(paths, sources, faults)
+    }
+
+    fn new(paths: &[PathBuf], sources: Vec<(PathBuf, Document)>, mut faults: Vec<Fault>) -> Self {
+        if sources.is_empty() && faults.is_empty() {
+            let named = paths.first().map_or_else(|| Path::new("built-in"), PathBuf::as_path);
+            faults.push(Fault::of(named, "there is no document in it"));
         }
-        _ => compile(&sources, faults, false),
+        let values: Vec<Value<'static>> =
+            sources.iter().map(|(_, document)| document.value.clone()).collect();
+        let policy::Examined { result, origins, warnings } = policy::examine(&values);
+        let fault = |finding: &Finding| {
+            let (path, document) = &sources[finding.document];
+            Fault::at(path, document, &finding.field, &finding.problem)
+        };
+        let warnings = warnings.iter().map(fault).collect();
+        let policies = result.map_err(|findings| faults.extend(findings.iter().map(fault))).ok();
+        Self { policies: policies.filter(|_| faults.is_empty()), sources, origins, faults, warnings }
+    }
+
+    fn loaded(self, built_in: bool) -> Result<Loaded, Vec<String>> {
+        match self.policies {
+            Some(policies) => Ok(Loaded {
+                policies,
+                documents: self.sources.len(),
+                built_in,
+                seen: None,
+                warnings: Fault::texts(self.warnings),
+            }),
+            None => Err(Fault::texts(self.faults)),
+        }
+    }
+
+    /// What is wrong with the policy at a position.
+    pub(super) fn fault(&self, policy: usize, field: &Pointer, problem: &str) -> Fault {
+        let (path, document) = &self.sources[self.origins[policy]];
+        Fault::at(path, document, field, problem)
     }
 }
 
-fn compile(
-    sources: &[(PathBuf, Document)],
-    mut faults: Vec<Fault>,
-    built_in: bool,
-) -> Result<Loaded, Vec<String>> {
-    let values: Vec<Value<'static>> = sources.iter().map(|(_, document)| document.value.clone()).collect();
-    match policy::compile(&values) {
-        Ok(policies) if faults.is_empty() => {
-            return Ok(Loaded { policies, documents: values.len(), built_in, seen: None });
-        }
-        Ok(_) => {}
-        Err(findings) => faults.extend(findings.iter().map(|finding| {
-            let (path, document) = &sources[finding.document];
-            Fault::at(path, document, &finding.field, &finding.problem)
-        })),
+fn sources(paths: &[PathBuf]) -> (Vec<(PathBuf, Document)>, Vec<Fault>) {
+    if paths.is_empty() {
+        let built_in = Path::new("built-in");
+        return match yaml::documents(policy::BUILT_IN) {
+            Ok(documents) => {
+                (documents.into_iter().map(|document| (built_in.to_owned(), document)).collect(), Vec::new())
+            }
+            Err(error) => (Vec::new(), vec![Fault::of(built_in, &error.to_string())]),
+        };
     }
-    Err(Fault::texts(faults))
+    let reading = documents::read(paths);
+    let faults = reading.problems.iter().map(Fault::from).collect();
+    let sources = reading.files.into_iter().flat_map(|File { path, documents }| {
+        documents.into_iter().map(move |document| (path.clone(), document))
+    });
+    (sources.collect(), faults)
 }
 
 #[cfg(test)]

@@ -147,7 +147,7 @@ fn self_signed() -> Result<Pair, CertsError> {
 }
 
 fn policies(loaded: Loaded) -> crate::engine::PolicySet {
-    let Loaded { policies, documents, built_in, seen } = loaded;
+    let Loaded { policies, documents, built_in, seen, warnings } = loaded;
     if built_in {
         tracing::warn!(
             "no --policy: serving the built-in example, ClusterRevisionPolicy/rollout-fort for Rollout.deploy.example.com"
@@ -158,6 +158,9 @@ fn policies(loaded: Loaded) -> crate::engine::PolicySet {
         if seen.is_none() {
             tracing::warn!("policies that come from a pipe can't be read again when they change");
         }
+    }
+    for warning in &warnings {
+        tracing::warn!(%warning, "a policy is strange; `reviser check` tells the same");
     }
     policies
 }

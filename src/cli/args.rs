@@ -123,6 +123,8 @@ pub(super) enum PreviewFormat {
     Json,
     /// The JSON patch that the webhook would answer with
     Patch,
+    /// What each rule does or why it does nothing, for people
+    Explain,
 }
 
 #[derive(Debug, Args)]
@@ -141,6 +143,12 @@ pub(super) struct PreviewArgs {
     /// Where an allocation is already: NAME=CLUSTER
     #[arg(long = "allocation", value_name = "NAME=CLUSTER", value_delimiter = ',', value_parser = allocation, env = "REVISER_ALLOCATION")]
     pub(super) allocations: Vec<(String, ClusterName)>,
+    /// Labels of clusters: CLUSTER:KEY=VALUE, separated by commas
+    #[arg(long, value_name = "CLUSTER:KEY=VALUE", value_delimiter = ',', value_parser = cluster_label, env = "REVISER_CLUSTER_LABELS")]
+    pub(super) cluster_labels: Vec<ClusterLabel>,
+    /// Works (and clusters) as kubectl prints them; replicas come from --clusters alone
+    #[arg(long, value_name = "FILE|DIR", env = "REVISER_STATE", value_delimiter = ',')]
+    pub(super) state: Vec<PathBuf>,
     /// What to print
     #[arg(short, long, value_enum, default_value = "diff", env = "REVISER_OUTPUT")]
     pub(super) output: PreviewFormat,
@@ -162,6 +170,21 @@ fn allocation(text: &str) -> Result<(String, ClusterName), String> {
     Ok((name.to_owned(), cluster_name(cluster)?))
 }
 
+/// A label of a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ClusterLabel {
+    pub(super) cluster: ClusterName,
+    pub(super) key: String,
+    pub(super) value: String,
+}
+
+fn cluster_label(text: &str) -> Result<ClusterLabel, String> {
+    const FORM: &str = "it is CLUSTER:KEY=VALUE, for instance cluster-x:region=eu";
+    let (cluster, label) = text.split_once(':').ok_or(FORM)?;
+    let (key, value) = label.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or(FORM)?;
+    Ok(ClusterLabel { cluster: cluster_name(cluster)?, key: key.to_owned(), value: value.to_owned() })
+}
+
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {
     /// Policy documents
@@ -174,6 +197,18 @@ pub(super) struct CheckArgs {
         value_delimiter = ','
     )]
     pub(super) policies: Vec<PathBuf>,
+    /// Objects to try the policies on, as they stand before the hook
+    #[arg(
+        short = 'f',
+        long = "filename",
+        value_name = "FILE",
+        env = "REVISER_FILENAME",
+        value_delimiter = ','
+    )]
+    pub(super) samples: Vec<PathBuf>,
+    /// Definitions of custom resources as the members have them, for what they make of the fields that `fort` writes
+    #[arg(long = "crd", value_name = "FILE", env = "REVISER_CRD", value_delimiter = ',')]
+    pub(super) definitions: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]

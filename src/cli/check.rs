@@ -3,19 +3,25 @@
 use super::args::CheckArgs;
 use super::exit::CliError;
 use super::output;
-use crate::app;
+use crate::app::{self, Checked};
 
 pub(super) fn run(arguments: &CheckArgs) -> Result<(), CliError> {
-    match app::load(&arguments.policies) {
-        Ok(loaded) => {
-            output::note(&format!("no findings in {}", counted(loaded.documents, "document")));
-            Ok(())
-        }
-        Err(findings) => {
-            output::write(format!("{}\n", findings.join("\n")).as_bytes())?;
-            Err(CliError::Refused(counted(findings.len(), "finding")))
-        }
+    let Checked { findings, refused, documents, notes } =
+        app::check(&arguments.policies, &arguments.samples, &arguments.definitions);
+    for note in notes {
+        output::note(&note);
     }
+    if findings.is_empty() {
+        output::note(&format!("no findings in {}", counted(documents, "document")));
+        return Ok(());
+    }
+    output::write(format!("{}\n", findings.join("\n")).as_bytes())?;
+    let all = counted(findings.len(), "finding");
+    Err(CliError::Refused(match refused {
+        0 => format!("{all}, for none of which serve refuses the documents"),
+        refused if refused == findings.len() => all,
+        refused => format!("{all}, for {refused} of which serve refuses the documents"),
+    }))
 }
 
 fn counted(count: usize, what: &str) -> String {

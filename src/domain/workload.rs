@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::json::Value;
+
 /// The annotation that marks a revised manifest. Its value is the id of what undoes the revision.
 pub const REVISED_ANNOTATION: &str = "reviser.io/revised";
 
@@ -64,6 +66,32 @@ pub struct Workload {
     pub namespace: String,
     /// Its name.
     pub name: String,
+}
+
+impl Workload {
+    /// The identity that an object says it has; else what is wrong with it.
+    pub fn read(object: &Value<'_>) -> Result<Self, String> {
+        if object.as_object().is_none() {
+            return Err(format!("must be a map, is {}", object.kind()));
+        }
+        let text = |path: &[&str]| {
+            let value = path.iter().try_fold(object, |value, name| value.get(name));
+            value.and_then(Value::as_str).map(str::to_owned)
+        };
+        let required = |path: &[&str]| {
+            text(path)
+                .filter(|text| !text.is_empty())
+                .ok_or_else(|| format!("/{}: must be a string that is not empty", path.join("/")))
+        };
+        Ok(Self {
+            gvk: GroupVersionKind::of(&required(&["apiVersion"])?, &required(&["kind"])?),
+            namespace: text(&["metadata", "namespace"]).unwrap_or_default(),
+            name: text(&["metadata", "name"])
+                .or_else(|| text(&["metadata", "generateName"]))
+                .filter(|name| !name.is_empty())
+                .map_or_else(|| required(&["metadata", "name"]), Ok)?,
+        })
+    }
 }
 
 impl fmt::Display for Workload {

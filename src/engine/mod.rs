@@ -7,6 +7,7 @@
 //! * [`PolicySet`] is what `policy` compiles; the engine owns the type because it defines what a rule can do.
 //! * [`allocate`] is the choice of the one cluster (docs/policies.md, "Which cluster hosts an allocation").
 //! * `handover`: how an allocation leaves a cluster without being in two. [`Undo`]: how a revision is taken back.
+//! * [`explain`] revises too, and tells with a [`Trace`] what each rule did.
 //! * `actions`: what rules can do. `limits`, `chaperon`: what no rule may touch.
 //! * [`Transformation`]: what a workload chooses itself, after all policies.
 //! * [`interpret_replica`] and [`revise_replica`]: the operations that know no cluster and ask no policy;
@@ -26,6 +27,7 @@ pub mod requirements;
 mod revise;
 mod selectors;
 mod templated;
+mod trace;
 mod transformations;
 mod undo;
 
@@ -41,11 +43,12 @@ pub use draft::Draft;
 pub use handover::{Deliveries, Handing};
 pub use limits::{IDENTITY, crosses, protected_by};
 pub use replicas::{interpret_replica, revise_replica};
-pub use revise::{Claim, Entries, Facts, Request, Revision, Skipped, Stop, allocations, revise};
+pub use revise::{Claim, Entries, Facts, Request, Revision, Skipped, Stop, allocations, explain, revise};
 pub use selectors::{
     ClusterField, ClusterPattern, FieldRequirement, LabelRequirement, LabelSelector, ResourceSelector,
     TargetClusters,
 };
 pub use templated::Templated;
+pub use trace::{At, Change, Placement, Step, StepOutcome, Trace};
 pub use transformations::{Home, TargetPatch, Targets, Transformation, Transformations, chooses};
 pub use undo::{Undo, UndoError, UndoTextError};

@@ -7,8 +7,10 @@ use jiff::Timestamp;
 use super::compiled::{Allocation, OnError, Policy, Rule};
 use super::context::Context;
 use super::handover::{Deliveries, Handing, Settled};
+use super::trace::{self, Placement, Step, StepOutcome, Trace};
 use super::{Draft, Selection, Why, chaperon, limits};
 use crate::domain::{Cluster, ClusterKind, ClusterName, Code, Failure, Target, Workload};
+use crate::expression::Condition;
 use crate::json::{Pointer, Raw};
 
 /// What is to be revised.
@@ -76,6 +78,8 @@ pub struct Revision<'r, 'a> {
     pub handings: Vec<Handing>,
     /// The ledger changes that the object rests on: each has to be made, in this order, before anybody sees it.
     pub claims: Vec<Claim>,
+    /// Why it is so, if that was asked for.
+    pub trace: Option<Trace<'a>>,
 }
 
 /// A rule that could not be applied and says that it is skipped then.
@@ -123,11 +127,31 @@ pub fn revise<'r, 'a>(
     selection: &Selection<'r>,
     facts: Facts<'_>,
 ) -> Result<Revision<'r, 'a>, Stop> {
-    let revision = run(request, selection, facts, false)?;
+    within_limits(request, selection, facts, None)
+}
+
+/// The same, with a [`Trace`], which costs a copy of the object a rule.
+pub fn explain<'r, 'a>(
+    request: Request<'r, 'a>,
+    selection: &Selection<'r>,
+    facts: Facts<'_>,
+) -> Result<Revision<'r, 'a>, Stop> {
+    within_limits(request, selection, facts, Some(Trace::default()))
+}
+
+fn within_limits<'r, 'a>(
+    request: Request<'r, 'a>,
+    selection: &Selection<'r>,
+    facts: Facts<'_>,
+    trace: Option<Trace<'a>>,
+) -> Result<Revision<'r, 'a>, Stop> {
+    let revision = run(request, selection, facts, trace, false)?;
     match limits::crosses(&revision.object) {
         Ok(()) => Ok(revision),
         // Once more, to tell which rule did it: to look after each of them costs too much where none does.
-        Err(failure) => Err(run(request, selection, facts, true).err().unwrap_or(Stop::Refused(failure))),
+        Err(failure) => {
+            Err(run(request, selection, facts, None, true).err().unwrap_or(Stop::Refused(failure)))
+        }
     }
 }
 
@@ -136,6 +160,7 @@ fn run<'r, 'a>(
     request: Request<'r, 'a>,
     selection: &Selection<'r>,
     facts: Facts<'_>,
+    mut trace: Option<Trace<'a>>,
     is_watched: bool,
 ) -> Result<Revision<'r, 'a>, Stop> {
     let mut object = Draft::new(request.object)?;
@@ -153,35 +178,63 @@ fn run<'r, 'a>(
                     cluster.as_str()
                 ))
             };
-            if !rule.target.includes(cluster, facts.cluster).map_err(about)? {
-                continue;
-            }
             let before = object.changes();
-            match apply(rule, &mut object, &mut context).map_err(|stop| stop.within(about))? {
-                Some(failure) => skipped.push(Skipped { policy, rule, failure: about(failure) }),
-                None if object.changes() != before => applied.push((policy, rule)),
-                None => {}
+            let was = trace.is_some().then(|| object.clone());
+            let done = if rule.target.includes(cluster, facts.cluster).map_err(about)? {
+                apply(rule, &mut object, &mut context).map_err(|stop| stop.within(about))?
+            } else {
+                Done::OtherCluster
+            };
+            if let (Some(trace), Some(was)) = (&mut trace, &was) {
+                let outcome = outcome(&done, rule, was, &object).map_err(about)?;
+                trace.steps.push(Step { rule: format!("{}/{}", policy.owner, rule.name), outcome });
+            }
+            match done {
+                Done::Skipped(failure) => skipped.push(Skipped { policy, rule, failure: about(failure) }),
+                Done::Applied if object.changes() != before => applied.push((policy, rule)),
+                Done::OtherCluster | Done::ConditionFalse | Done::Applied => {}
             }
             if is_watched {
                 limits::crosses(&object).map_err(about)?;
             }
         }
     }
-    let transformed = transform(selection, &mut object, &mut context, facts)?;
+    let transformed = transform(selection, &mut object, &mut context, facts, trace.as_mut())?;
     chaperon::crosses(&object, request.workload)?;
-    let mut revision = Revision {
-        object,
-        applied,
-        skipped,
-        transformed,
-        hosts: Vec::new(),
-        handings: Vec::new(),
-        claims: Vec::new(),
-    };
+    if let Some(trace) = &mut trace {
+        let placed = context.settled.iter();
+        trace.placements =
+            placed.filter_map(|(name, settled)| Placement::of(name, settled, facts.entries)).collect();
+    }
+    let (hosts, handings, claims) = Default::default();
+    let mut revision = Revision { object, applied, skipped, transformed, hosts, handings, claims, trace };
     for (allocation, settled) in context.settled {
         revision.settle(allocation, settled, request.target, facts.entries);
     }
     Ok(revision)
+}
+
+/// What came of a rule, for the trace.
+fn outcome<'a>(
+    done: &Done,
+    rule: &Rule,
+    before: &Draft<'a>,
+    after: &Draft<'a>,
+) -> Result<StepOutcome<'a>, Failure> {
+    Ok(match done {
+        Done::OtherCluster => StepOutcome::OtherCluster,
+        Done::ConditionFalse => {
+            StepOutcome::ConditionFalse(rule.when.as_ref().map(Condition::source).unwrap_or_default().into())
+        }
+        Done::Skipped(failure) => StepOutcome::Skipped(failure.clone()),
+        Done::Applied => changed(before, after)?,
+    })
+}
+
+/// What came of something that has been applied.
+fn changed<'a>(before: &Draft<'a>, after: &Draft<'a>) -> Result<StepOutcome<'a>, Failure> {
+    let changes = trace::changes(&before.to_value()?, &after.to_value()?);
+    Ok(if changes.is_empty() { StepOutcome::Nothing } else { StepOutcome::Changed(changes) })
 }
 
 /// Applies the transformations, and gives those that changed something.
@@ -190,17 +243,23 @@ fn transform<'r, 'a>(
     object: &mut Draft<'a>,
     context: &mut Context<'r, '_, 'a>,
     facts: Facts<'_>,
+    mut trace: Option<&mut Trace<'a>>,
 ) -> Result<Vec<String>, Stop> {
     let cluster = context.cluster_name();
     let mut transformed = Vec::new();
     for transformation in &selection.transformations {
         let before = object.changes();
+        let was = trace.is_some().then(|| object.clone());
         let about = |failure: Failure| {
             failure.context(format_args!("{transformation} cluster {:?}", cluster.as_str()))
         };
         transformation
             .apply(object, context, facts.cluster_kind, facts.cluster)
             .map_err(|stop| stop.within(about))?;
+        if let (Some(trace), Some(was)) = (&mut trace, &was) {
+            let outcome = changed(was, object).map_err(about)?;
+            trace.steps.push(Step { rule: transformation.to_string(), outcome });
+        }
         if object.changes() != before {
             transformed.push(transformation.to_string());
         }
@@ -238,14 +297,23 @@ pub fn allocations<'s>(policies: &[&'s Policy]) -> impl Iterator<Item = &'s str>
     policies.iter().flat_map(|policy| &policy.rules).flat_map(|rule| &rule.asks).map(String::as_str)
 }
 
-/// Applies a rule if it is for the cluster and its condition holds. Gives what it would have failed with, if it is skipped for that.
+/// What becomes of a rule.
+enum Done {
+    OtherCluster,
+    ConditionFalse,
+    Applied,
+    /// It would have failed with this.
+    Skipped(Failure),
+}
+
+/// Applies a rule, which is for the cluster, if its condition holds.
 fn apply<'r, 'a>(
     rule: &'r Rule,
     object: &mut Draft<'a>,
     context: &mut Context<'r, '_, 'a>,
-) -> Result<Option<Failure>, Stop> {
+) -> Result<Done, Stop> {
     if rule.on_error == OnError::Fail {
-        return attempt(rule, object, context).map(|()| None);
+        return attempt(rule, object, context);
     }
     let before = object.clone();
     match attempt(rule, object, context) {
@@ -253,9 +321,9 @@ fn apply<'r, 'a>(
         Err(Stop::Refused(failure)) if failure.code() == Code::Unprocessable => {
             *object = before;
             context.forget();
-            Ok(Some(failure))
+            Ok(Done::Skipped(failure))
         }
-        done => done.map(|()| None),
+        done => done,
     }
 }
 
@@ -263,11 +331,12 @@ fn attempt<'r, 'a>(
     rule: &'r Rule,
     object: &mut Draft<'a>,
     context: &mut Context<'r, '_, 'a>,
-) -> Result<(), Stop> {
+) -> Result<Done, Stop> {
     if let Some(when) = &rule.when
         && !context.holds(when, object)?
     {
-        return Ok(());
+        return Ok(Done::ConditionFalse);
     }
-    rule.action.apply(object, context)
+    rule.action.apply(object, context)?;
+    Ok(Done::Applied)
 }

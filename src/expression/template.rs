@@ -59,6 +59,14 @@ impl Template {
         }
     }
 
+    /// What its expressions were compiled from.
+    pub fn sources(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Text(_) => None,
+            Part::Expression(expression) => Some(expression.source()),
+        })
+    }
+
     /// The variables that its expressions read, in the order of [`Variable`], each once.
     pub fn uses(&self) -> &[Variable] {
         &self.uses

@@ -128,8 +128,10 @@ fn containers(fields: &mut Fields<'_>, notes: &mut Notes) -> (Vec<String>, bool)
 
 /// A map, which an expression may give.
 fn map(node: &Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Option<Templated> {
+    let before = notes.len();
     let templated = expressions.value(node, notes);
     match templated.kind() {
+        _ if notes.len() > before => None,
         None | Some(Kind::Object) => Some(templated),
         Some(kind) => {
             notes.note(&node.field, format!("must be a map, is {kind}"));

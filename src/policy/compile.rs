@@ -1,12 +1,15 @@
 //! All documents together: what they define, what they use, and the order in which they apply.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::decode::{Fields, Node, Notes, did_you_mean};
 use super::finding::Finding;
+use super::lint::{self, Material, Subject};
 use super::{interpretation, revision, transformation};
 use crate::domain::GroupVersionKind;
-use crate::engine::{Home, Owner, PolicySet};
+use crate::engine::{Home, Owner, Policy, PolicySet};
+use crate::expression::Variable;
 use crate::json::{Pointer, Value};
 
 /// The `apiVersion` of all our documents.
@@ -41,6 +44,22 @@ const KINDS: &[(&str, Kind)] = &[
 
 /// Compiles all documents, or says everything that is wrong with them, in their order.
 pub fn compile(documents: &[Value<'static>]) -> Result<PolicySet, Vec<Finding>> {
+    examine(documents).result
+}
+
+/// What came of [`examine`].
+#[derive(Debug)]
+pub struct Examined {
+    /// What may be in force, or everything that is wrong, by document.
+    pub result: Result<PolicySet, Vec<Finding>>,
+    /// The document of each policy, in the order of the policies.
+    pub origins: Vec<usize>,
+    /// What is strange all the same, by document; of the documents in which nothing is wrong.
+    pub warnings: Vec<Finding>,
+}
+
+/// Compiles all documents, and looks for what is strange about those with which nothing is wrong.
+pub fn examine(documents: &[Value<'static>]) -> Examined {
     let mut all = Compiler {
         allocations: documents.iter().flat_map(allocation_names).collect(),
         ..Compiler::default()
@@ -51,17 +70,22 @@ pub fn compile(documents: &[Value<'static>]) -> Result<PolicySet, Vec<Finding>> 
         all.findings.extend(notes.into_findings());
     }
     all.check_used();
-    if all.findings.is_empty() {
-        all.set.policies.sort_by(|a, b| {
-            let key = |policy: &crate::engine::Policy| {
-                (matches!(policy.owner, Owner::Namespace { .. }), policy.priority)
-            };
-            key(a).cmp(&key(b)).then_with(|| a.owner.cmp(&b.owner))
-        });
-        return Ok(all.set);
-    }
     all.findings.sort_by_key(|finding| finding.document);
-    Err(all.findings)
+    all.read.sort_by(|a, b| in_order(&a.1.policy, &b.1.policy));
+    let warnings = lint::lint(&all.material());
+    let Compiler { mut set, findings, read, .. } = all;
+    let origins = read.iter().map(|(document, _)| *document).collect();
+    if !findings.is_empty() {
+        return Examined { result: Err(findings), origins, warnings };
+    }
+    set.policies = read.into_iter().map(|(_, read)| read.policy).collect();
+    Examined { result: Ok(set), origins, warnings }
+}
+
+/// Which policy applies first.
+fn in_order(a: &Policy, b: &Policy) -> Ordering {
+    let key = |policy: &Policy| (matches!(policy.owner, Owner::Namespace { .. }), policy.priority);
+    key(a).cmp(&key(b)).then_with(|| a.owner.cmp(&b.owner))
 }
 
 /// The names under `spec.allocations`, of whatever sense the document makes otherwise.
@@ -73,7 +97,10 @@ fn allocation_names(document: &Value<'static>) -> Vec<String> {
 
 #[derive(Default)]
 struct Compiler {
+    /// All but the policies.
     set: PolicySet,
+    /// The policies, each with its document and what else was read in it.
+    read: Vec<(usize, revision::Read)>,
     findings: Vec<Finding>,
     /// The allocations that some document defines.
     allocations: BTreeSet<String>,
@@ -82,7 +109,8 @@ struct Compiler {
     /// Which document defines an allocation, and how its message calls it.
     defined: BTreeMap<String, String>,
     used: Vec<(usize, String, Pointer)>,
-    targets: BTreeMap<GroupVersionKind, String>,
+    /// The kinds that are interpreted: in which document, and by what name.
+    targets: BTreeMap<GroupVersionKind, (usize, String)>,
 }
 
 impl Compiler {
@@ -122,7 +150,7 @@ impl Compiler {
             Kind::RevisionPolicy => {
                 self.policy(document, Owner::Namespace { namespace, name }, &mut spec, notes);
             }
-            _ => self.interpretation(&name, &mut spec, notes),
+            _ => self.interpretation(document, &name, &mut spec, notes),
         }
         spec.end(notes);
         Some(())
@@ -161,36 +189,62 @@ impl Compiler {
 
     fn policy(&mut self, document: usize, owner: Owner, spec: &mut Fields<'_>, notes: &mut Notes) {
         let read = revision::policy(owner, &self.allocations, spec, notes);
-        for (name, allocation, place) in read.allocations {
-            if let Some(first) = self.defined.get(&name) {
-                notes.note(&place, format!("allocation {name:?} is already defined by {first}; a name is defined once, over all policies"));
+        for (name, allocation, place) in &read.allocations {
+            if let Some(first) = self.defined.get(name) {
+                notes.note(place, format!("allocation {name:?} is already defined by {first}; a name is defined once, over all policies"));
                 continue;
             }
             self.defined.insert(name.clone(), read.policy.owner.to_string());
-            self.set.allocations.extend(allocation.map(|allocation| (name, allocation)));
+            self.set.allocations.extend(allocation.clone().map(|allocation| (name.clone(), allocation)));
         }
-        self.used.extend(read.used.into_iter().map(|(name, place)| (document, name, place)));
-        self.set.policies.push(read.policy);
+        self.used.extend(read.used.iter().map(|(name, place)| (document, name.clone(), place.clone())));
+        self.read.push((document, read));
     }
 
-    fn interpretation(&mut self, name: &str, spec: &mut Fields<'_>, notes: &mut Notes) {
+    fn interpretation(&mut self, document: usize, name: &str, spec: &mut Fields<'_>, notes: &mut Notes) {
         let Some((gvk, interpretation)) = interpretation::interpretation(spec, notes) else {
             return;
         };
-        if let Some(first) = self.targets.get(&gvk) {
+        if let Some((_, first)) = self.targets.get(&gvk) {
             notes.note(
                 &Pointer::of(["spec", "target"]),
                 format!("ResourceInterpretation/{first} is already for this kind"),
             );
             return;
         }
-        self.targets.insert(gvk.clone(), name.to_owned());
+        self.targets.insert(gvk.clone(), (document, name.to_owned()));
         self.set.interpretations.insert(gvk, interpretation);
+    }
+
+    /// What there is to look at once all has been read.
+    fn material(&self) -> Material<'_> {
+        let faulty: BTreeSet<usize> = self.findings.iter().map(|finding| finding.document).collect();
+        let reads = self.read.iter().flat_map(|(_, read)| &read.reads);
+        let asked = reads.filter_map(|variable| match variable {
+            Variable::Allocation(name) => Some(name.as_str()),
+            _ => None,
+        });
+        let asked = asked.chain(self.used.iter().map(|(_, name, _)| name.as_str())).collect();
+        let subjects = self.read.iter().filter(|(document, _)| !faulty.contains(document));
+        let interpreted = self.targets.iter().map(|(gvk, (document, _))| (*document, gvk));
+        Material {
+            subjects: subjects
+                .map(|(document, read)| Subject {
+                    document: *document,
+                    policy: &read.policy,
+                    reads: &read.reads,
+                    allocations: &read.allocations,
+                })
+                .collect(),
+            set: &self.set,
+            interpreted: interpreted.filter(|(document, _)| !faulty.contains(document)).collect(),
+            asked,
+        }
     }
 
     /// Allocations may be defined by another policy, so this waits until all have been read.
     fn check_used(&mut self) {
-        for (document, name, field) in std::mem::take(&mut self.used) {
+        for (document, name, field) in self.used.iter().cloned() {
             if self.defined.contains_key(&name) {
                 continue;
             }

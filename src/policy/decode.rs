@@ -28,6 +28,11 @@ impl Notes {
         });
     }
 
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.findings.len()
+    }
+
     pub(super) fn into_findings(self) -> Vec<Finding> {
         self.findings
     }

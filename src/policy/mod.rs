@@ -1,15 +1,17 @@
 //! Policy documents: read, checked and compiled into what the engine runs.
 //!
 //! [`compile`] looks at all documents before it says anything, and gives either a [`PolicySet`](crate::engine::PolicySet) or *every*
-//! [`Finding`], each with its document and field path. It takes parsed documents and does no I/O; where they
+//! [`Finding`], each with its document and field path. [`examine`] gives warnings too: what is strange, and may be in force all the same. It takes parsed documents and does no I/O; where they
 //! come from, and on which line a field stands, is known at the edge.
 
 mod action;
 mod compile;
 mod decode;
+mod definition;
 mod finding;
 mod fort;
 mod interpretation;
+mod lint;
 mod patch;
 mod revision;
 mod selector;
@@ -19,5 +21,6 @@ mod transformation;
 #[cfg(test)]
 mod tests;
 
-pub use compile::{API_VERSION, BUILT_IN, compile};
+pub use compile::{API_VERSION, BUILT_IN, Examined, compile, examine};
+pub use definition::{DefinitionFinding, definition};
 pub use finding::Finding;

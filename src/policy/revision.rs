@@ -7,6 +7,7 @@ use super::template::Expressions;
 use super::{action, selector};
 use crate::domain::digest;
 use crate::engine::{Action, Allocation, Handover, OnError, Owner, Policy, Rule};
+use crate::expression::Variable;
 use crate::json::{Pointer, Value};
 
 /// Longest name of an allocation: with `reviser.io/` and `-cluster` around it, it names an annotation.
@@ -19,6 +20,8 @@ pub(super) struct Read {
     pub(super) allocations: Vec<(String, Option<Allocation>, Pointer)>,
     /// The allocations that rules name, each with the place.
     pub(super) used: Vec<(String, Pointer)>,
+    /// What its expressions and rules read.
+    pub(super) reads: BTreeSet<Variable>,
 }
 
 /// Reads the `spec` of a policy.
@@ -62,7 +65,7 @@ pub(super) fn policy(
     let needs_cluster =
         expressions.needs_cluster() || rules.iter().any(|rule: &Rule| rule.target.needs_cluster());
     let policy = Policy { owner, priority, selectors, variables, rules, needs_cluster, digest };
-    Read { policy, allocations, used }
+    Read { policy, allocations, used, reads: expressions.into_reads() }
 }
 
 /// The allocation that a rule names, and where; also if there is something wrong with the rule.

@@ -19,6 +19,8 @@ pub(super) struct Expressions {
     needs_cluster: bool,
     /// What has been seen since [`take_asks`](Self::take_asks).
     asks: BTreeSet<String>,
+    /// All that has been seen to be read, also by what is wrong otherwise.
+    reads: BTreeSet<Variable>,
 }
 
 impl Expressions {
@@ -26,7 +28,13 @@ impl Expressions {
     pub(super) fn new<'n>(allocations: impl IntoIterator<Item = &'n String>) -> Self {
         let scope =
             allocations.into_iter().fold(Scope::new(), |scope, name| scope.with_allocation(name.clone()));
-        Self { scope, asked_by: BTreeMap::new(), needs_cluster: false, asks: BTreeSet::new() }
+        Self {
+            scope,
+            asked_by: BTreeMap::new(),
+            needs_cluster: false,
+            asks: BTreeSet::new(),
+            reads: BTreeSet::new(),
+        }
     }
 
     /// Reads `variables`.
@@ -89,7 +97,11 @@ impl Expressions {
     /// A text, which an expression may give.
     pub(super) fn text(&mut self, node: &Node<'_>, notes: &mut Notes) -> Option<Templated> {
         node.string(notes)?;
+        let before = notes.len();
         let templated = self.value(node, notes);
+        if notes.len() > before {
+            return None;
+        }
         match templated.kind() {
             Some(kind @ (Kind::Null | Kind::Array | Kind::Object)) => {
                 notes.note(&node.field, format!("must give a string, and gives {kind}"));
@@ -102,6 +114,12 @@ impl Expressions {
     /// Notes that an allocation is asked for.
     pub(super) fn ask(&mut self, allocation: &str) {
         self.asks.insert(allocation.to_owned());
+        self.reads.insert(Variable::Allocation(allocation.to_owned()));
+    }
+
+    /// All that has been seen to be read.
+    pub(super) fn into_reads(self) -> BTreeSet<Variable> {
+        self.reads
     }
 
     /// The allocations that have been asked for since this was called last.
@@ -115,6 +133,7 @@ impl Expressions {
     }
 
     fn note(&mut self, variable: &Variable) {
+        self.reads.insert(variable.clone());
         match variable {
             Variable::Allocation(name) => {
                 self.asks.insert(name.clone());

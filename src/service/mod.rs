@@ -148,7 +148,8 @@ impl Service {
         question: &Question<'a>,
         target: &Target<'a>,
     ) -> Outcome<'a> {
-        let revised = self.revise_by(set, &question.workload, question.object, target).await;
+        let revised =
+            self.revise_in(set, &question.workload, question.object, target, Situation::default()).await;
         let Revised { object, applied, skipped, handings, .. } = match revised {
             Ok(revised) => revised,
             Err(failure) => return Outcome::plain(Err(failure)),
@@ -163,26 +164,38 @@ impl Service {
         object: Raw<'a>,
         target: &Target<'a>,
     ) -> Result<Revised<'a>, Failure> {
-        self.revise_by(&self.policies.load_full(), workload, object, target).await
+        self.revise_in(&self.policies.load_full(), workload, object, target, Situation::default()).await
     }
 
-    async fn revise_by<'a>(
+    /// The same with a [`trace`](Revised::trace), and nothing is written: each cluster is told why from the same ledger.
+    pub async fn explain<'a>(
+        &self,
+        workload: &Workload,
+        object: Raw<'a>,
+        target: &Target<'a>,
+    ) -> Result<Revised<'a>, Failure> {
+        let situation = Situation { explain: true, ..Situation::default() };
+        self.revise_in(&self.policies.load_full(), workload, object, target, situation).await
+    }
+
+    async fn revise_in<'a>(
         &self,
         set: &PolicySet,
         workload: &Workload,
         object: Raw<'a>,
         target: &Target<'a>,
+        situation: Situation<'_>,
     ) -> Result<Revised<'a>, Failure> {
         let selection = set.selection(workload, &object)?;
         let request = engine::Request { workload, object, target };
         if target.schedule.is_some() || selection.is_empty() {
-            return self.settle(request, set, &selection, Situation::default()).await;
+            return self.settle(request, set, &selection, situation).await;
         }
         // Nobody said; where bindings can be read, they do.
         let Some(binding) = self.binding_if_there(workload).await? else {
-            return self.settle(request, set, &selection, Situation::default()).await;
+            return self.settle(request, set, &selection, situation).await;
         };
-        let situation = Situation { preserves: binding.preserves, ..Situation::default() };
+        let situation = Situation { preserves: binding.preserves, ..situation };
         let target = Target {
             replicas: target.replicas.or_else(|| binding.schedule.replicas_of(&target.cluster)),
             schedule: Some(binding.schedule),

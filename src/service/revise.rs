@@ -3,6 +3,7 @@
 use crate::domain::{AllocationKey, Code, Delivery, Failure, Workload};
 use crate::engine::{
     self, Claim, Deliveries, Draft, Entries, Facts, Handing, PolicySet, Request, Revision, Selection, Stop,
+    Trace,
 };
 use crate::state::{LedgerError, Swap};
 
@@ -28,6 +29,8 @@ pub struct Revised<'a> {
     pub hash: String,
     /// Whether something is known about the cluster; only looked up where somebody may want to know it.
     pub(super) knows_cluster: bool,
+    /// Why it is so, if that was asked for.
+    pub trace: Option<Trace<'a>>,
 }
 
 /// A rule that could not be applied and says that it is skipped then.
@@ -52,11 +55,13 @@ pub(super) struct Situation<'s> {
     pub(super) preserves: bool,
     /// What the Work that is to be replaced says; newer than what a list of Works says about that cluster.
     pub(super) own: &'s (dyn Fn() -> Option<Delivery> + Sync),
+    /// A trace is wanted, and nothing is to be written.
+    pub(super) explain: bool,
 }
 
 impl Default for Situation<'_> {
     fn default() -> Self {
-        Self { preserves: false, own: &|| None }
+        Self { preserves: false, own: &|| None, explain: false }
     }
 }
 
@@ -71,7 +76,7 @@ impl Service {
     ) -> Result<Revised<'a>, Failure> {
         for _ in 0..MAX_ATTEMPTS {
             let Planned { revised, claims } = self.plan(request, set, selection, situation).await?;
-            if self.commit(request.workload, &claims).await? {
+            if situation.explain || self.commit(request.workload, &claims).await? {
                 return Ok(revised);
             }
         }
@@ -105,7 +110,8 @@ impl Service {
                 preserves: situation.preserves,
                 now: (self.clock.0)(),
             };
-            match engine::revise(request, selection, facts) {
+            let revise = if situation.explain { engine::explain } else { engine::revise };
+            match revise(request, selection, facts) {
                 Ok(mut revision) => {
                     let claims = std::mem::take(&mut revision.claims);
                     return Ok(Planned {
@@ -179,6 +185,7 @@ impl<'a> Revised<'a> {
             handings: revision.handings,
             hash: selection.hash(),
             knows_cluster,
+            trace: revision.trace,
             object: revision.object,
         }
     }

@@ -223,6 +223,7 @@ impl Service {
             original: None,
         };
         let situation = Situation {
+            explain: false,
             preserves: selected.binding.preserves,
             own: &|| job.old.work()?.delivery(&job.cluster, workload),
         };

@@ -1,4 +1,4 @@
-//! Allocations that are remembered until the process ends.
+//! Allocations that are remembered until the process ends, and labels of clusters.
 //!
 //! [`MemoryLedger`] survives nothing, and says so by its name: it is for tries, tests and `preview`. The
 //! entries themselves (`Entries`) are what the ledger in a file answers from, too.
@@ -7,7 +7,7 @@
 //! one piece of text instead of five, and the name of a cluster is there once, however many entries hold
 //! it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,8 +15,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, ready};
 
-use super::{Ledger, LedgerError, Swap};
-use crate::domain::{AllocationKey, ClusterName};
+use super::{ClusterLister, Ledger, LedgerError, LookupError, Swap};
+use crate::domain::{AllocationKey, Cluster, ClusterName};
 
 /// A ledger that is gone with the process.
 #[derive(Debug, Default)]
@@ -48,6 +48,49 @@ impl MemoryLedger {
         }
         entries.insert(key, cluster);
         Swap::Done
+    }
+}
+
+/// Labels of clusters that somebody has told about, over what is known of them elsewhere.
+#[derive(Debug, Default)]
+pub struct MemoryLabels {
+    labels: BTreeMap<ClusterName, BTreeMap<String, String>>,
+    beneath: Option<Arc<dyn ClusterLister>>,
+}
+
+impl MemoryLabels {
+    /// These labels; each replaces what `beneath` says about that label of that cluster.
+    pub fn new(
+        labels: BTreeMap<ClusterName, BTreeMap<String, String>>,
+        beneath: Option<Arc<dyn ClusterLister>>,
+    ) -> Self {
+        Self { labels, beneath }
+    }
+}
+
+impl ClusterLister for MemoryLabels {
+    fn known<'a>(
+        &'a self,
+        name: &'a ClusterName,
+        namespace: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Cluster>, LookupError>> {
+        async move {
+            let known = match &self.beneath {
+                Some(beneath) => beneath.known(name, namespace).await?,
+                None => None,
+            };
+            let Some(labels) = self.labels.get(name) else { return Ok(known) };
+            let mut cluster = known.unwrap_or_else(|| Cluster {
+                name: name.clone(),
+                labels: BTreeMap::new(),
+                provider: None,
+                region: None,
+                zones: Vec::new(),
+            });
+            cluster.labels.extend(labels.clone());
+            Ok(Some(cluster))
+        }
+        .boxed()
     }
 }
 

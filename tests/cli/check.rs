@@ -1,6 +1,9 @@
 //! `reviser check`.
 
-use crate::files::{BROKEN, Directory, assert_done, broken_policies, policy};
+use std::path::Path;
+
+use crate::files::{BROKEN, Directory, ROLLOUT, assert_done, broken_policies, policy};
+use crate::process::{Process, Server, reviser};
 
 #[test]
 fn policies_that_are_well_are_counted_on_stderr() {
@@ -60,4 +63,131 @@ fn without_a_policy_there_is_nothing_to_check() {
     let text = "error: the following required arguments were not provided:\n  --policy <FILE|DIR>\n\n\
                 Usage: reviser check --policy <FILE|DIR>\n\nFor more information, try '--help'.\n";
     assert_done(&Directory::new().run(&["check"]), 2, "", text);
+}
+
+/// What `check` says in tests/data/check, held against a file there; `UPDATE_GOLDEN=1` writes the file.
+#[track_caller]
+fn assert_golden(arguments: &[&str], code: i32, golden: &str) {
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/check");
+    let mut command = reviser([&["check"], arguments].concat());
+    command.current_dir(&place);
+    let done = Process::start(command, b"").ended();
+    let said = format!("{}---\n{}", done.stdout, done.stderr);
+    let path = place.join(golden);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, &said).unwrap();
+    }
+    assert_eq!((done.code, said.as_str()), (Some(code), std::fs::read_to_string(path).unwrap().as_str()));
+}
+
+#[test]
+fn every_fault_of_twenty_wrong_documents_is_named() {
+    assert_golden(&["-p", "wrong"], 1, "wrong.txt");
+    // Each file has a fault of its own, whatever is with it.
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/check");
+    let files: Vec<String> = std::fs::read_dir(place.join("wrong"))
+        .unwrap()
+        .map(|entry| format!("wrong/{}", entry.unwrap().file_name().to_str().unwrap()))
+        .collect();
+    assert_eq!(files.len(), 20);
+    let said = std::fs::read_to_string(place.join("wrong.txt")).unwrap();
+    for file in files {
+        assert!(said.lines().any(|line| line.starts_with(&format!("{file}: "))), "{file}");
+    }
+}
+
+#[test]
+fn what_can_be_meant_is_no_finding() {
+    assert_golden(&["-p", "right"], 0, "right.txt");
+}
+
+#[test]
+fn the_definition_of_a_member_tells_which_field_would_not_skip_a_step() {
+    assert_golden(&["-p", "crd/policy.yaml", "--crd", "crd/definition.yaml"], 1, "crd.txt");
+    let built_in = "manifests/examples/rollout-fort.yaml";
+    let policy = Path::new(env!("CARGO_MANIFEST_DIR")).join(built_in).display().to_string();
+    let note =
+        "sample/deployment.yaml: is no CustomResourceDefinition of apiextensions.k8s.io/v1; not looked at\n";
+    let directory = Directory::new();
+    std::fs::create_dir(directory.path().join("sample")).unwrap();
+    directory.file("sample/deployment.yaml", "kind: Deployment\n");
+    let done = directory.run(&["check", "-p", &policy, "--crd", "sample/deployment.yaml"]);
+    assert_done(&done, 0, "", &format!("{note}no findings in 1 document\n"));
+    let done = directory.run(&["check", "-p", &policy, "--crd", "missing.yaml"]);
+    assert_eq!(
+        (done.code, done.stdout.as_str()),
+        (Some(1), "missing.yaml: No such file or directory (os error 2)\n")
+    );
+}
+
+#[test]
+fn a_sample_tells_which_rule_fails_on_it_in_which_cluster() {
+    assert_golden(&["-p", "sample/policies.yaml", "-f", "sample/deployment.yaml"], 1, "sample.txt");
+}
+
+#[test]
+fn a_sample_that_nothing_can_be_tried_on_is_a_finding() {
+    let directory = Directory::new();
+    directory.file("policy.yaml", &policy("a", "fort"));
+    directory.file("rollout.yaml", ROLLOUT);
+    let fine = directory.run(&["check", "-p", "policy.yaml", "-f", "rollout.yaml"]);
+    assert_done(&fine, 0, "", "no findings in 1 document\n");
+    for (text, finding) in [
+        ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", "no policy selects this object"),
+        ("kind: ConfigMap\n", "/apiVersion: must be a string that is not empty"),
+        ("[1]\n", "must be a map, is a list"),
+        ("", "0 documents, and exactly one is wanted"),
+    ] {
+        directory.file("other.yaml", text);
+        let done = directory.run(&["check", "-p", "policy.yaml", "-f", "rollout.yaml", "-f", "other.yaml"]);
+        let end = "error: 1 finding, for none of which serve refuses the documents\n";
+        assert_done(&done, 1, &format!("other.yaml: {finding}\n"), end);
+    }
+    directory.file("policy.yaml", "kind: Wrong\n");
+    let done = directory.run(&["check", "-p", "policy.yaml", "-f", "rollout.yaml"]);
+    assert_eq!(done.code, Some(1));
+    assert!(
+        done.stderr.starts_with("the policies are not tried before they are mended\n"),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn serve_accepts_what_is_only_strange_and_says_so_once() {
+    let directory = Directory::new();
+    let unused = policy("a", "fort").replace("  - name: fort\n", "  - name: fort\n  - name: other\n");
+    let file = directory.file("policy.yaml", &unused);
+    let server = Server::start(["-p", &file]);
+    let line = server.process.says(|line| line.contains("nobody uses the allocation"));
+    assert!(
+        line.contains("WARN") && line.contains("document 1, line 10: spec.allocations[1].name: "),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_sample_that_chooses_a_transformation_is_tried_with_it() {
+    let directory = Directory::new();
+    directory.file(
+        "policy.yaml",
+        "kind: ClusterTargetPodTransformation\nmetadata: {name: gpu}\ntransformations:\n\
+         - targetReference: {kind: Cluster, name: sample-1}\n  patch: {spec: {template: {spec: {containers: [{image: x}]}}}}\n",
+    );
+    let sample = |name: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web, namespace: shop, annotations: \
+             {{reviser.io/targetpodtransformation: {name}}}}}\nspec: {{template: {{spec: {{containers: [{{name: a}}]}}}}}}\n"
+        )
+    };
+    for (name, problem) in [
+        ("gpu", "fails: ClusterTargetPodTransformation/gpu cluster \"sample-1\": "),
+        ("gpt", "/metadata/annotations/"),
+    ] {
+        directory.file("sample.yaml", &sample(name));
+        let done = directory.run(&["check", "-p", "policy.yaml", "-f", "sample.yaml"]);
+        assert_eq!(done.code, Some(1), "{}", done.stderr);
+        assert!(done.stdout.starts_with(&format!("sample.yaml: {problem}")), "{}", done.stdout);
+        assert_eq!(done.stdout.lines().count(), 1, "{}", done.stdout);
+    }
 }

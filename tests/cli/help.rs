@@ -50,8 +50,20 @@ fn every_flag_is_in_the_help_with_its_variable_and_its_default() {
     let flags = |text: &str| text.matches(" --").count();
     assert_eq!(flags(&serve), 13, "the table above is to have all flags:\n{serve}");
     for (command, all) in [
-        ("preview", vec!["--filename", "--policy", "--clusters", "--cluster ", "--allocation", "--output"]),
-        ("check", vec!["--policy"]),
+        (
+            "preview",
+            vec![
+                "--filename",
+                "--policy",
+                "--clusters",
+                "--cluster ",
+                "--allocation",
+                "--cluster-labels",
+                "--state",
+                "--output",
+            ],
+        ),
+        ("check", vec!["--policy", "--filename", "--crd"]),
         ("certs", vec!["--out", "--dns", "--ip", "--force"]),
     ] {
         let text = help(command);

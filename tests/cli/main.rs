@@ -11,6 +11,7 @@ mod certs;
 mod check;
 mod clusters;
 mod completion;
+mod explain;
 mod files;
 mod flags;
 mod help;

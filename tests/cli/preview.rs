@@ -31,9 +31,18 @@ fn json_of(yaml: &str) -> Value {
     serde_json::from_str(&documents[0].value.to_string()).unwrap()
 }
 
+/// The table above the diff and the explanation, of these rows.
+fn table(rows: &[&str]) -> String {
+    format!("CLUSTER  REPLICAS  HOSTS  RULES\n{}\n", rows.join("\n"))
+}
+
+const ROW_X: &str = "x        3         fort   -";
+const ROW_Z: &str = "z        1         -      ClusterRevisionPolicy/rollout-fort/canary-steps";
+
 #[test]
-fn the_diff_shows_what_changes_in_each_cluster() {
-    let z = "# cluster: z (replicas: 1): ClusterRevisionPolicy/rollout-fort/canary-steps
+fn the_diff_shows_a_table_and_what_changes_in_each_cluster() {
+    let z = "
+# cluster: z
 @@ -10,10 +10,10 @@
        steps:
        - type: Fort
@@ -48,13 +57,16 @@ fn the_diff_shows_what_changes_in_each_cluster() {
 -          pull: \"true\"
 +          pull: null
 ";
-    let x = "# cluster: x (replicas: 3): nothing changes\n";
+    let x = "\n# cluster: x: nothing changes\n";
     for format in [&[][..], &["-o", "diff"]] {
         let both = preview(&[&["--clusters", "x=3,z=1"], format].concat());
-        assert_done(&both, 0, &format!("{x}{z}"), BUILT_IN);
+        assert_done(&both, 0, &format!("{}{x}{z}", table(&[ROW_X, ROW_Z])), BUILT_IN);
     }
-    assert_done(&preview(&["--clusters", "x=3,z=1", "--cluster", "z"]), 0, z, BUILT_IN);
-    assert_done(&preview(&["--clusters", "x=3,z=1", "--cluster", "x"]), 0, x, BUILT_IN);
+    let head = "CLUSTER  REPLICAS  HOSTS  RULES\n";
+    let only_z = preview(&["--clusters", "x=3,z=1", "--cluster", "z"]);
+    assert_done(&only_z, 0, &format!("{head}{ROW_Z}\n{z}"), BUILT_IN);
+    let only_x = preview(&["--clusters", "x=3,z=1", "--cluster", "x"]);
+    assert_done(&only_x, 0, &format!("{head}{ROW_X}\n{x}"), BUILT_IN);
 }
 
 #[test]
@@ -146,7 +158,13 @@ fn a_cluster_that_is_refused_leaves_the_others_printed() {
     let refused = rollout_that_is_refused();
     let error = format!("{BUILT_IN}error: {REFUSED}\n");
     for (format, stdout) in [
-        ("diff", "# cluster: x (replicas: 3): nothing changes\n".to_owned()),
+        (
+            "diff",
+            format!(
+                "{}\n# cluster: x: nothing changes\n",
+                table(&[ROW_X, "z        1         -      refused"])
+            ),
+        ),
         ("yaml", format!("# cluster: x\n{refused}")),
         ("patch", "# cluster: x\n[]\n".to_owned()),
     ] {
@@ -197,7 +215,7 @@ fn a_schedule_that_can_not_be_is_a_usage_error() {
     }
     let done = preview(&["--clusters", "x=1", "-o", "xml"]);
     assert_eq!((done.code, done.stdout.as_str()), (Some(2), ""));
-    assert!(done.stderr.contains("[possible values: diff, yaml, json, patch]"), "{}", done.stderr);
+    assert!(done.stderr.contains("[possible values: diff, yaml, json, patch, explain]"), "{}", done.stderr);
 }
 
 #[test]
@@ -240,8 +258,10 @@ fn policies_are_those_that_are_named() {
     ];
     let done = directory.run(&arguments);
     assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
-    assert!(done.stdout.starts_with("# cluster: x (replicas: 3): ClusterRevisionPolicy/mine/steps\n"));
-    assert!(done.stdout.ends_with("\n# cluster: z (replicas: 1): nothing changes\n"), "{}", done.stdout);
+    let rows =
+        table(&["x        3         -      ClusterRevisionPolicy/mine/steps", "z        1         other  -"]);
+    assert!(done.stdout.starts_with(&rows), "{}", done.stdout);
+    assert!(done.stdout.ends_with("\n# cluster: z: nothing changes\n"), "{}", done.stdout);
 
     directory.file("policy.yaml", &policy("mine", "other").replace("name: steps", "nam: steps"));
     let text = "error: the policies are refused:\n\
@@ -256,7 +276,8 @@ fn a_workload_that_no_policy_selects_is_said_so() {
     let text = format!(
         "{BUILT_IN}no policy selects Deployment/checkout (deploy.example.com/v1alpha1): every cluster gets it as it is\n"
     );
-    assert_done(&done, 0, "# cluster: x (replicas: 1): nothing changes\n", &text);
+    let row = "x        1         -      -";
+    assert_done(&done, 0, &format!("{}\n# cluster: x: nothing changes\n", table(&[row])), &text);
 }
 
 #[test]

@@ -25,7 +25,19 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("doors", &["domain", "engine", "json", "protocol", "server", "service"]),
     (
         "app",
-        &["certs", "documents", "doors", "engine", "json", "policy", "server", "service", "state", "yaml"],
+        &[
+            "certs",
+            "documents",
+            "domain",
+            "doors",
+            "engine",
+            "json",
+            "policy",
+            "server",
+            "service",
+            "state",
+            "yaml",
+        ],
     ),
     (
         "cli",

@@ -1,19 +1,24 @@
 //! `reviser preview`: the same service as the server's, with files for its input and a ledger that is forgotten.
 
+mod explain;
 mod render;
+mod table;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::args::{PreviewArgs, PreviewFormat};
+use super::args::{ClusterLabel, PreviewArgs, PreviewFormat};
 use super::exit::CliError;
 use super::output;
 use crate::app;
 use crate::documents;
-use crate::domain::{AllocationKey, ClusterName, Failure, GroupVersionKind, Schedule, Target, Workload};
-use crate::engine::PolicySet;
+use crate::domain::{AllocationKey, ClusterName, Failure, Schedule, Target, Workload};
+use crate::engine::{PolicySet, Trace};
 use crate::json::{Text, Value};
 use crate::service::{Revised, Service};
-use crate::state::memory::MemoryLedger;
+use crate::state::ClusterLister;
+use crate::state::files::StateFiles;
+use crate::state::memory::{MemoryLabels, MemoryLedger};
 
 /// What one cluster would get.
 struct Shown<'v> {
@@ -30,12 +35,17 @@ struct Version<'v> {
     patch: String,
     /// The rules that changed something.
     applied: Vec<String>,
+    /// The allocations that it hosts.
+    hosts: Vec<String>,
+    /// Why it is so, where that was asked for.
+    trace: Option<Trace<'v>>,
 }
 
 impl<'v> Version<'v> {
     fn of(revised: Revised<'v>) -> Result<Self, Failure> {
-        let Revised { object, applied, .. } = revised;
-        Ok(Self { object: object.to_value()?, patch: object.patch()?.to_text(), applied })
+        let Revised { object, applied, hosts, trace, .. } = revised;
+        let patch = object.patch()?.to_text();
+        Ok(Self { object: object.to_value()?, patch, applied, hosts, trace })
     }
 }
 
@@ -52,7 +62,7 @@ pub(super) fn run(arguments: &PreviewArgs) -> Result<(), CliError> {
     let document = documents::read_one(&arguments.filename)
         .map_err(|problem| CliError::Refused(format!("{}: {}", problem.path().display(), problem.cause())))?;
     let object = document.value;
-    let workload = workload(&object)
+    let workload = Workload::read(&object)
         .map_err(|problem| CliError::Refused(format!("{}: {problem}", arguments.filename.display())))?;
     let text = object.to_string();
     let text = Text::parse(text.as_bytes()).map_err(CliError::failed)?;
@@ -63,7 +73,7 @@ pub(super) fn run(arguments: &PreviewArgs) -> Result<(), CliError> {
         ));
     }
     let ledger = MemoryLedger::with_entries(allocations(arguments, &loaded.policies, &workload)?);
-    let service = Service::new(loaded.policies, Arc::new(ledger));
+    let service = with_state(Service::new(loaded.policies, Arc::new(ledger)), arguments)?;
     let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(CliError::failed)?;
     let shown: Vec<Shown<'_>> = clusters
         .into_iter()
@@ -75,7 +85,12 @@ pub(super) fn run(arguments: &PreviewArgs) -> Result<(), CliError> {
                 schedule: Some(schedule.clone()),
                 original: None,
             };
-            let revised = runtime.block_on(service.revise(&workload, text.root(), &target));
+            let revised = runtime.block_on(async {
+                match arguments.output {
+                    PreviewFormat::Explain => service.explain(&workload, text.root(), &target).await,
+                    _ => service.revise(&workload, text.root(), &target).await,
+                }
+            });
             let revised = revised.and_then(Version::of).map_err(|failure| {
                 failure.context(format_args!("{workload} cluster {:?}", cluster.as_str()))
             });
@@ -83,6 +98,33 @@ pub(super) fn run(arguments: &PreviewArgs) -> Result<(), CliError> {
         })
         .collect();
     print(arguments, &shown)
+}
+
+/// The service with what the state files and --cluster-labels say.
+fn with_state(mut service: Service, arguments: &PreviewArgs) -> Result<Service, CliError> {
+    let mut clusters: Option<Arc<dyn ClusterLister>> = None;
+    if !arguments.state.is_empty() {
+        let files = StateFiles::open(arguments.state.clone()).map_err(|findings| {
+            CliError::Refused(format!("the state files are refused:\n{}", findings.join("\n")))
+        })?;
+        clusters = Some(Arc::new(files.clone()));
+        service = service.with_state(Arc::new(files.clone()), Arc::new(files));
+    }
+    if !arguments.cluster_labels.is_empty() {
+        clusters = Some(Arc::new(MemoryLabels::new(labels(&arguments.cluster_labels), clusters)));
+    }
+    Ok(match clusters {
+        Some(clusters) => service.with_clusters(clusters),
+        None => service,
+    })
+}
+
+fn labels(labels: &[ClusterLabel]) -> BTreeMap<ClusterName, BTreeMap<String, String>> {
+    let mut clusters: BTreeMap<ClusterName, BTreeMap<String, String>> = BTreeMap::new();
+    for ClusterLabel { cluster, key, value } in labels {
+        clusters.entry(cluster.clone()).or_default().insert(key.clone(), value.clone());
+    }
+    clusters
 }
 
 /// The clusters to show, in the order of the schedule.
@@ -99,29 +141,6 @@ fn chosen<'s>(arguments: &'s PreviewArgs, schedule: &'s Schedule) -> Result<Vec<
             )))
         }
     }
-}
-
-fn workload(object: &Value<'_>) -> Result<Workload, String> {
-    if object.as_object().is_none() {
-        return Err(format!("must be a map, is {}", object.kind()));
-    }
-    let text = |path: &[&str]| {
-        let value = path.iter().try_fold(object, |value, name| value.get(name));
-        value.and_then(Value::as_str).map(str::to_owned)
-    };
-    let required = |path: &[&str]| {
-        text(path)
-            .filter(|text| !text.is_empty())
-            .ok_or_else(|| format!("/{}: must be a string that is not empty", path.join("/")))
-    };
-    Ok(Workload {
-        gvk: GroupVersionKind::of(&required(&["apiVersion"])?, &required(&["kind"])?),
-        namespace: text(&["metadata", "namespace"]).unwrap_or_default(),
-        name: text(&["metadata", "name"])
-            .or_else(|| text(&["metadata", "generateName"]))
-            .filter(|name| !name.is_empty())
-            .map_or_else(|| required(&["metadata", "name"]), Ok)?,
-    })
 }
 
 /// What the ledger is to hold at the beginning.
@@ -152,6 +171,7 @@ fn print(arguments: &PreviewArgs, shown: &[Shown<'_>]) -> Result<(), CliError> {
     }
     let text = match (arguments.output, shown) {
         (PreviewFormat::Diff, _) => render::diff(shown, output::colour_on_stdout()),
+        (PreviewFormat::Explain, _) => explain::explain(shown, output::colour_on_stdout()),
         (PreviewFormat::Yaml, [one]) if single => render::yaml_object(one),
         (PreviewFormat::Yaml, _) => render::yaml(shown),
         (PreviewFormat::Json, [one]) if single => render::json_object(one),

@@ -31,7 +31,7 @@ mod table;
 mod tests;
 
 pub use check::check;
-pub use schema::Schema;
+pub use schema::{ListMerge, Schema, kinds};
 
 use super::place::{Failed, Place};
 use super::{PatchError, Problem};

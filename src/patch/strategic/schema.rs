@@ -29,6 +29,22 @@ pub(super) enum Holds {
 #[derive(Clone, Debug)]
 pub struct Schema(Root);
 
+/// How a list is merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListMerge<'s> {
+    /// It is replaced.
+    Replaced,
+    /// Its items are scalars, and those of the patch are added.
+    Set,
+    /// Its items are maps, told apart by this field.
+    Keyed(&'s str),
+}
+
+/// The kinds of Kubernetes' own that an `apiVersion` has.
+pub fn kinds(api_version: &str) -> impl Iterator<Item = &'static str> {
+    KINDS.iter().filter(move |(version, ..)| *version == api_version).map(|(_, kind, _)| *kind)
+}
+
 #[derive(Clone, Debug)]
 enum Root {
     BuiltIn(usize),
@@ -75,6 +91,29 @@ impl Schema {
             root.reach(place).key = Some(key.to_owned());
         }
         Self(Root::Custom(root))
+    }
+
+    /// How the list at `place` is merged. A step of `None` stands for an item of a list.
+    pub fn list_at(&self, place: &[Option<&str>]) -> ListMerge<'_> {
+        let mut node = self.root();
+        let mut steps = place.iter().peekable();
+        while let Some(step) = steps.next() {
+            let Some(name) = step else { return ListMerge::Replaced };
+            let is_last = steps.peek().is_none();
+            let into_item = steps.next_if(|next| next.is_none()).is_some();
+            if !is_last && !into_item {
+                let Some(MapField::Merged(below)) = node.map(name) else { return ListMerge::Replaced };
+                node = below;
+                continue;
+            }
+            match node.list(name) {
+                Some(ListField::Keyed(_, below)) if into_item => node = below,
+                Some(ListField::Keyed(key, _)) => return ListMerge::Keyed(key),
+                Some(ListField::Set) if !into_item => return ListMerge::Set,
+                _ => return ListMerge::Replaced,
+            }
+        }
+        ListMerge::Replaced
     }
 
     pub(super) fn root(&self) -> Node<'_> {

@@ -1,0 +1,222 @@
+//! What a member makes of the field that `fort` writes, by the structural schema of its `CustomResourceDefinition`.
+//!
+//! Seen on a real API server: a null in a typed field that is not `nullable` is dropped without a word, and where the field has a
+//! `default`, that comes back in place of whatever is missing. Then every cluster runs the steps that only one should.
+
+use crate::domain::GroupVersionKind;
+use crate::engine::{Action, Elsewhere, Fort, PolicySet};
+use crate::json::{Pointer, Value};
+
+/// A rule that a definition does not go together with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DefinitionFinding {
+    /// The position of the policy in its set.
+    pub policy: usize,
+    /// Where in its document.
+    pub field: Pointer,
+    /// What is wrong, and what would be right.
+    pub problem: String,
+}
+
+/// What the rules of the set are faced with by a definition; and why nothing was looked at, if nothing was.
+pub fn definition(document: &Value<'_>, set: &PolicySet) -> (Vec<DefinitionFinding>, Option<String>) {
+    let Some(definition) = Definition::read(document) else {
+        return (
+            Vec::new(),
+            Some("is no CustomResourceDefinition of apiextensions.k8s.io/v1; not looked at".to_owned()),
+        );
+    };
+    let mut findings = Vec::new();
+    let mut looked = false;
+    for (position, policy) in set.policies.iter().enumerate() {
+        for (selector_position, selector) in policy.selectors.iter().enumerate() {
+            if !definition.is_of(&selector.gvk) {
+                continue;
+            }
+            let Some(schema) = definition.version(&selector.gvk.version) else {
+                let field =
+                    Pointer::of(["spec", "resourceSelectors", &selector_position.to_string(), "apiVersion"]);
+                let problem = format!("the kind has no served version {:?}", selector.gvk.version);
+                findings.push(DefinitionFinding { policy: position, field, problem });
+                looked = true;
+                continue;
+            };
+            for (rule_position, rule) in policy.rules.iter().enumerate() {
+                let Action::Fort(fort) = &rule.action else { continue };
+                looked = true;
+                if let Some((member, problem)) = problem(fort, schema) {
+                    let field = Pointer::of(["spec", "rules", &rule_position.to_string(), "fort", member]);
+                    let finding = DefinitionFinding { policy: position, field, problem };
+                    if !findings.contains(&finding) {
+                        findings.push(finding);
+                    }
+                }
+            }
+        }
+    }
+    let kind = definition.kind;
+    (findings, (!looked).then(|| format!("no rule with `fort` is for the kind {kind:?}; not looked at")))
+}
+
+struct Definition<'d> {
+    group: &'d str,
+    kind: &'d str,
+    versions: &'d [Value<'d>],
+}
+
+impl<'d> Definition<'d> {
+    fn read(document: &'d Value<'d>) -> Option<Self> {
+        let text = |value: &'d Value<'d>, path: &[&str]| {
+            path.iter().try_fold(value, |value, name| value.get(name)).and_then(Value::as_str)
+        };
+        let is_definition = text(document, &["kind"]) == Some("CustomResourceDefinition")
+            && text(document, &["apiVersion"]) == Some("apiextensions.k8s.io/v1");
+        let spec = document.get("spec").filter(|_| is_definition)?;
+        Some(Self {
+            group: text(spec, &["group"])?,
+            kind: text(spec, &["names", "kind"])?,
+            versions: spec.get("versions")?.as_array()?,
+        })
+    }
+
+    fn is_of(&self, gvk: &GroupVersionKind) -> bool {
+        self.group == gvk.group && self.kind == gvk.kind
+    }
+
+    /// The schema of a version.
+    fn version(&self, name: &str) -> Option<&'d Value<'d>> {
+        let is_served = |version: &&Value<'d>| version.get("served").and_then(Value::as_bool) != Some(false);
+        let named = |version: &&Value<'d>| version.get("name").and_then(Value::as_str) == Some(name);
+        let version = self.versions.iter().filter(is_served).find(named)?;
+        version.get("schema")?.get("openAPIV3Schema")
+    }
+}
+
+/// What a schema says about a place.
+enum Place<'s> {
+    /// This.
+    Typed(&'s Value<'s>),
+    /// Nothing, and keeps what is there.
+    Untyped,
+    /// It has no such field, so that it is dropped: this one.
+    Unknown(String),
+}
+
+/// What is wrong with a rule, and with which member of it.
+fn problem(fort: &Fort, schema: &Value<'_>) -> Option<(&'static str, String)> {
+    let step = match below(schema, fort.steps.tokens()) {
+        Place::Untyped => return None,
+        Place::Unknown(field) => {
+            return Some((
+                "steps",
+                format!("the schema has no field {field:?} on the way of {}", fort.steps),
+            ));
+        }
+        Place::Typed(list) => match list.get("items") {
+            Some(items) => items,
+            None if keeps_unknown(list) || list.get("type").is_none() => return None,
+            None => return Some(("steps", format!("the schema has no list at {}", fort.steps))),
+        },
+    };
+    let field = match below(step, fort.field.tokens()) {
+        Place::Untyped => return None,
+        Place::Unknown(field) => {
+            return Some((
+                "field",
+                format!(
+                    "the schema of a step has no field {field:?} on the way of {}: what is written there is dropped",
+                    fort.field
+                ),
+            ));
+        }
+        Place::Typed(field) => field,
+    };
+    treated(fort, field).map(|problem| ("elsewhere", problem))
+}
+
+/// What becomes of what the rule writes elsewhere.
+fn treated(fort: &Fort, field: &Value<'_>) -> Option<String> {
+    let advice =
+        "then every cluster runs the step; write a value that skips it, with `elsewhere: {value: ...}`";
+    let path = &fort.field;
+    let default = field.get("default").map(Value::to_string);
+    let value = match &fort.elsewhere {
+        Elsewhere::Remove => {
+            return default.map(|default| {
+                format!("{path} has the default {default}, which comes back when it is removed: {advice}")
+            });
+        }
+        Elsewhere::SetNull => &Value::Null,
+        Elsewhere::Value(value) => value.constant()?,
+    };
+    if !value.is_null() {
+        return unfit(field, value).map(|problem| {
+            format!("{path} {problem}, and the value is {value}: the member refuses the object")
+        });
+    }
+    if !is_typed(field) || field.get("nullable").and_then(Value::as_bool) == Some(true) {
+        return None;
+    }
+    Some(match default {
+        Some(default) => format!(
+            "{path} is not nullable and has the default {default}, which takes the place of the null: {advice}"
+        ),
+        None => {
+            format!(
+                "{path} is not nullable, so that the member drops the null: {advice}, or make it nullable"
+            )
+        }
+    })
+}
+
+fn is_typed(field: &Value<'_>) -> bool {
+    let is_int_or_string = field.get("x-kubernetes-int-or-string").and_then(Value::as_bool) == Some(true);
+    field.get("type").is_some() || is_int_or_string
+}
+
+fn keeps_unknown(schema: &Value<'_>) -> bool {
+    schema.get("x-kubernetes-preserve-unknown-fields").and_then(Value::as_bool) == Some(true)
+}
+
+/// The schema at a place below one.
+fn below<'s>(schema: &'s Value<'s>, tokens: &[String]) -> Place<'s> {
+    let mut at = schema;
+    for token in tokens {
+        let named = at.get("properties").and_then(|fields| fields.get(token));
+        let other = at.get("additionalProperties");
+        match (named, other) {
+            (Some(field), _) | (None, Some(field @ Value::Object(_))) => at = field,
+            (None, Some(Value::Bool(true))) => return Place::Untyped,
+            // In a list: its items, as far as they are known.
+            (None, _) if at.get("items").is_some() => return Place::Untyped,
+            (None, _) if keeps_unknown(at) => return Place::Untyped,
+            (None, _) => return Place::Unknown(token.clone()),
+        }
+    }
+    Place::Typed(at)
+}
+
+/// Why a value does not fit what a field may be.
+fn unfit(field: &Value<'_>, value: &Value<'_>) -> Option<String> {
+    let is_whole = |value: &Value<'_>| value.as_number().is_some_and(|number| number.as_i64().is_some());
+    if let Some(kind) = field.get("type").and_then(Value::as_str) {
+        let fits = match kind {
+            "string" => value.as_str().is_some(),
+            "integer" => is_whole(value),
+            "number" => value.as_number().is_some(),
+            "boolean" => value.as_bool().is_some(),
+            "array" => value.as_array().is_some(),
+            "object" => value.as_object().is_some(),
+            _ => true,
+        };
+        if !fits {
+            return Some(format!("has the type {kind}"));
+        }
+    }
+    let allowed = field.get("enum").and_then(Value::as_array)?;
+    if allowed.contains(value) {
+        return None;
+    }
+    let allowed: Vec<String> = allowed.iter().map(Value::to_string).collect();
+    Some(format!("is one of {}", allowed.join(", ")))
+}

@@ -1,0 +1,54 @@
+//! What is defined and not used.
+
+use std::collections::BTreeSet;
+
+use super::{Material, Subject};
+use crate::engine::Interpretation;
+use crate::expression::Variable;
+use crate::json::Pointer;
+use crate::policy::decode::{Notes, did_you_mean};
+use crate::policy::finding::Finding;
+
+pub(super) fn policy(subject: &Subject<'_>, asked: &BTreeSet<&str>, notes: &mut Notes) {
+    for (position, (name, _)) in subject.policy.variables.iter().enumerate() {
+        if !subject.reads.contains(&Variable::Declared(name.clone())) {
+            let place = Pointer::of(["spec", "variables"]).join(position.to_string());
+            notes.note(
+                &place.join("name"),
+                format!("nobody uses the variable {name:?}; take it away, or use `variables.{name}`"),
+            );
+        }
+    }
+    for (name, _, place) in subject.allocations {
+        if !asked.contains(name.as_str()) {
+            notes.note(
+                place,
+                format!("nobody uses the allocation {name:?}; take it away, or use it in a rule"),
+            );
+        }
+    }
+}
+
+/// Interpretations that say nothing, or that are about a kind that is nearly one that a policy selects.
+pub(super) fn interpretations(material: &Material<'_>, findings: &mut Vec<Finding>) {
+    let selected =
+        || material.subjects.iter().flat_map(|subject| &subject.policy.selectors).map(|it| &it.gvk);
+    for (document, gvk) in &material.interpreted {
+        let mut notes = Notes::new(*document);
+        let target = Pointer::of(["spec", "target"]);
+        if material.set.interpretations.get(gvk) == Some(&Interpretation::default()) {
+            notes.note(&Pointer::of(["spec"]), "says nothing that does not hold anyhow");
+        }
+        let alike: Vec<&str> = selected()
+            .filter(|other| other.group == gvk.group && other.version == gvk.version)
+            .map(|other| other.kind.as_str())
+            .collect();
+        if !selected().any(|other| other == *gvk) {
+            let hint = did_you_mean(&gvk.kind, alike);
+            if !hint.is_empty() {
+                notes.note(&target.join("kind"), format!("no policy selects the kind {:?}{hint}", gvk.kind));
+            }
+        }
+        findings.extend(notes.into_findings());
+    }
+}

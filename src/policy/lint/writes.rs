@@ -1,0 +1,380 @@
+//! What a rule writes, as far as its document tells.
+
+use std::fmt;
+
+use crate::domain::GroupVersionKind;
+use crate::engine::{
+    Action, Elsewhere, Env, EnvChange, Image, MergeKey, PatchKind, Patching, PolicySet, Rule, Templated,
+};
+use crate::expression::Template;
+use crate::json::{Object, Pointer, Value};
+use crate::patch::strategic::{ListMerge, Schema};
+
+/// One thing that a rule writes.
+#[derive(Debug)]
+pub(super) struct Write {
+    /// What: a place in the object, or `env NAME` and the like. Two rules that write the same have the same here.
+    pub(super) what: String,
+    /// In these containers only; in all if there are none.
+    pub(super) containers: Vec<String>,
+    /// The value, as it is told and compared.
+    pub(super) value: String,
+    /// Where in the rule it stands.
+    pub(super) field: Pointer,
+}
+
+/// How the removal of something is told.
+const REMOVED: &str = "nothing";
+
+/// What `rule` writes in an object of that kind that is the same whatever the object. What an expression gives is left out.
+pub(super) fn of(rule: &Rule, gvk: &GroupVersionKind, set: &PolicySet) -> Vec<Write> {
+    match &rule.action {
+        Action::Patch(patching) => patch(patching, gvk, set),
+        Action::Env(action) => env(action).into_iter().collect(),
+        Action::Image(action) => image(action),
+        Action::Divide(divide) => vec![Write {
+            what: divide.path.to_string(),
+            containers: Vec::new(),
+            value: format!(
+                "its share ({:?}, at least {}, percentages {:?})",
+                divide.weights, divide.minimum, divide.percentages
+            ),
+            field: Pointer::of(["divide", "path"]),
+        }],
+        Action::Fort(fort) => {
+            let elsewhere = match &fort.elsewhere {
+                Elsewhere::SetNull => "null".to_owned(),
+                Elsewhere::Remove => REMOVED.to_owned(),
+                Elsewhere::Value(value) => match value.constant() {
+                    Some(value) => value.to_string(),
+                    None => return Vec::new(),
+                },
+            };
+            let matches = Value::Object(fort.matches.clone());
+            vec![Write {
+                what: format!("{} of the steps {matches} at {}", fort.field, fort.steps),
+                containers: Vec::new(),
+                value: elsewhere,
+                field: Pointer::of(["fort"]),
+            }]
+        }
+    }
+}
+
+fn env(env: &Env) -> Option<Write> {
+    let (name, value) = match &env.change {
+        EnvChange::Value(value) => ("value", value.constant()?.to_string()),
+        EnvChange::ValueFrom(source) => ("valueFrom", source.constant()?.to_string()),
+        EnvChange::Remove => ("remove", REMOVED.to_owned()),
+    };
+    let field = Pointer::of(["env", name]);
+    Some(Write { what: variable(&env.name), containers: env.containers.clone(), value, field })
+}
+
+fn variable(name: &str) -> String {
+    format!("the environment variable {name:?}")
+}
+
+fn image(image: &Image) -> Vec<Write> {
+    let parts = [
+        ("registry", &image.registry),
+        ("repository", &image.repository),
+        ("tag", &image.tag),
+        ("digest", &image.digest),
+    ];
+    let write = |(name, part): (&str, &Option<Templated>)| {
+        Some(Write {
+            what: format!("the {name} of images"),
+            containers: image.containers.clone(),
+            value: part.as_ref()?.constant()?.to_string(),
+            field: Pointer::of(["image", name]),
+        })
+    };
+    parts.into_iter().filter_map(write).collect()
+}
+
+fn patch(patching: &Patching, gvk: &GroupVersionKind, set: &PolicySet) -> Vec<Write> {
+    let pod_template = set.pod_template(gvk);
+    let schema = |keys: &[MergeKey]| {
+        Schema::built_in(&gvk.api_version(), &gvk.kind).unwrap_or_else(|| {
+            let keys = keys.iter().map(|key| (&key.path, key.key.as_str()));
+            Schema::custom(std::slice::from_ref(&pod_template), keys)
+        })
+    };
+    let schema = match &patching.kind {
+        PatchKind::Strategic(keys) => Some(schema(keys)),
+        PatchKind::Merge | PatchKind::Json(_) => None,
+    };
+    let mut writes = Vec::new();
+    for leaf in leaves(patching, schema.as_ref()) {
+        let Some(value) = leaf.value else { continue };
+        let (what, containers) =
+            leaf.place.variable(&pod_template).unwrap_or_else(|| (leaf.place.to_string(), Vec::new()));
+        writes.push(Write {
+            what,
+            containers,
+            value,
+            field: Pointer::of(["patch", "value"]).concat(&leaf.field),
+        });
+    }
+    writes
+}
+
+/// The values of a patch that read, in the object, the very place that they are written to: the place, where in the patch the value
+/// stands, and the expression.
+pub(super) fn reading_themselves(patching: &Patching) -> Vec<(String, Pointer, String)> {
+    let mut found = Vec::new();
+    for leaf in leaves(patching, None) {
+        let Some(template) = leaf.template else { continue };
+        let fields: Option<Vec<&str>> = leaf.place.0.iter().map(Step::field).collect();
+        let Some(fields) = fields else { continue };
+        let spelled = format!("object.{}", fields.join("."));
+        let continues = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        let reads = |source: &&str| {
+            source.match_indices(&spelled).any(|(at, _)| !continues(&source[at + spelled.len()..]))
+        };
+        if let Some(source) = template.sources().find(reads) {
+            found.push((leaf.place.to_string(), leaf.field, source.to_owned()));
+        }
+    }
+    found
+}
+
+/// One operation of a JSON patch.
+pub(super) struct Operation<'t> {
+    pub(super) op: &'t str,
+    pub(super) path: &'t str,
+    value: Option<Node<'t>>,
+    /// Where in the patch it stands.
+    pub(super) field: Pointer,
+}
+
+/// The operations of a JSON patch, but for what an expression gives.
+pub(super) fn operations(patch: &Templated) -> Vec<Operation<'_>> {
+    fn operation((position, item): (usize, Node<'_>)) -> Option<Operation<'_>> {
+        let members = item.members();
+        let member = |name: &str| members.iter().find(|(member, _)| *member == name).map(|(_, node)| *node);
+        Some(Operation {
+            op: member("op")?.text()?,
+            path: member("path")?.text()?,
+            value: member("value"),
+            field: Pointer::of([position.to_string()]),
+        })
+    }
+    Node::Templated(patch).items().into_iter().enumerate().filter_map(operation).collect()
+}
+
+/// Whether the last step of a pointer can be a place in a list.
+pub(super) fn is_in_list(path: &str) -> bool {
+    let last = path.rsplit('/').next().unwrap_or_default();
+    last == "-" || !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// A value that a patch writes.
+struct Leaf<'t> {
+    place: Place,
+    /// `None` where an expression gives it.
+    value: Option<String>,
+    template: Option<&'t Template>,
+    /// Where in the patch it stands.
+    field: Pointer,
+}
+
+fn leaves<'t>(patching: &'t Patching, schema: Option<&Schema>) -> Vec<Leaf<'t>> {
+    let root = Node::Templated(&patching.value);
+    let mut walk = Walk { schema, merges: true, leaves: Vec::new() };
+    if !matches!(patching.kind, PatchKind::Json(_)) {
+        walk.node(root, &Place(Vec::new()), &Pointer::ROOT);
+        return walk.leaves;
+    }
+    walk.merges = false;
+    for operation in operations(&patching.value) {
+        let Ok(path) = Pointer::parse(operation.path) else { continue };
+        let place = Place(path.tokens().iter().cloned().map(Step::Field).collect());
+        let in_list = is_in_list(operation.path);
+        match (operation.op, operation.value) {
+            // What is put into a list replaces nothing.
+            ("add" | "remove", _) if in_list => {}
+            ("add" | "replace", Some(value)) => walk.node(value, &place, &operation.field.join("value")),
+            ("remove", _) => walk.leaf(place, Some(REMOVED.to_owned()), None, operation.field),
+            _ => {}
+        }
+    }
+    walk.leaves
+}
+
+struct Walk<'s, 't> {
+    /// How lists are merged; `None` if they are replaced.
+    schema: Option<&'s Schema>,
+    /// Whether a null removes.
+    merges: bool,
+    leaves: Vec<Leaf<'t>>,
+}
+
+impl<'t> Walk<'_, 't> {
+    /// As deep as a document is nested, which its reader bounds.
+    fn node(&mut self, node: Node<'t>, place: &Place, field: &Pointer) {
+        let members = node.members();
+        // A directive says what becomes of the map that it is in; that is not gone into.
+        if members.iter().any(|(name, _)| self.schema.is_some() && name.starts_with('$')) {
+            return;
+        }
+        if !members.is_empty() {
+            for (name, member) in members {
+                self.node(member, &place.with(Step::Field(name.to_owned())), &field.join(name));
+            }
+            return;
+        }
+        let list = self.schema.map_or(ListMerge::Replaced, |schema| schema.list_at(&place.steps()));
+        match (list, node.is_list()) {
+            // Each adds to what the others have.
+            (ListMerge::Set, true) => {}
+            (ListMerge::Keyed(key), true) => {
+                for (position, item) in node.items().into_iter().enumerate() {
+                    let members = item.members();
+                    let name =
+                        members.iter().find(|(name, _)| *name == key).and_then(|(_, value)| value.text());
+                    let Some(name) = name else { continue };
+                    let step = Step::Item(key.to_owned(), name.to_owned());
+                    self.node(item, &place.with(step), &field.join(position.to_string()));
+                }
+            }
+            _ => match node {
+                Node::Templated(Templated::Template(template)) => {
+                    self.leaf(place.clone(), None, Some(template), field.clone());
+                }
+                // In a map that is there a merge of none writes nothing.
+                _ if self.merges && node.constant().is_some_and(is_empty_map) => {}
+                _ => {
+                    let removed = self.merges && node.constant().is_some_and(Value::is_null);
+                    let value = if removed {
+                        Some(REMOVED.to_owned())
+                    } else {
+                        node.constant().map(Value::to_string)
+                    };
+                    self.leaf(place.clone(), value, None, field.clone());
+                }
+            },
+        }
+    }
+
+    fn leaf(&mut self, place: Place, value: Option<String>, template: Option<&'t Template>, field: Pointer) {
+        // Under a key that is merged by, the key itself is not written.
+        if let [.., Step::Item(key, _), Step::Field(name)] = place.0.as_slice()
+            && key == name
+        {
+            return;
+        }
+        if !place.0.is_empty() {
+            self.leaves.push(Leaf { place, value, template, field });
+        }
+    }
+}
+
+/// A place in an object.
+#[derive(Clone, Debug)]
+struct Place(Vec<Step>);
+
+#[derive(Clone, Debug)]
+enum Step {
+    Field(String),
+    /// The item of a list whose field is that.
+    Item(String, String),
+}
+
+impl Step {
+    fn field(&self) -> Option<&str> {
+        match self {
+            Self::Field(name) => Some(name),
+            Self::Item(..) => None,
+        }
+    }
+}
+
+impl Place {
+    fn with(&self, step: Step) -> Self {
+        let mut steps = self.0.clone();
+        steps.push(step);
+        Self(steps)
+    }
+
+    fn steps(&self) -> Vec<Option<&str>> {
+        self.0.iter().map(Step::field).collect()
+    }
+
+    /// If this is in an environment variable of a container: what the action `env` calls it, and the container.
+    fn variable(&self, pod_template: &Pointer) -> Option<(String, Vec<String>)> {
+        let (pod, rest) = self.0.split_at_checked(pod_template.tokens().len())?;
+        if !pod.iter().zip(pod_template.tokens()).all(|(step, token)| step.field() == Some(token)) {
+            return None;
+        }
+        match rest {
+            [spec, containers, Step::Item(_, container), env, Step::Item(_, name), value]
+                if [spec, containers, env].map(Step::field) == ["spec", "containers", "env"].map(Some)
+                    && value.field() == Some("value") =>
+            {
+                Some((variable(name), vec![container.clone()]))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for step in &self.0 {
+            match step {
+                Step::Field(name) => write!(f, "{}", Pointer::of([name.as_str()]))?,
+                Step::Item(key, name) => write!(f, "[{key}={name}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A value of a policy, with expressions or without.
+#[derive(Clone, Copy)]
+enum Node<'t> {
+    Templated(&'t Templated),
+    Value(&'t Value<'static>),
+}
+
+impl<'t> Node<'t> {
+    fn constant(self) -> Option<&'t Value<'static>> {
+        match self {
+            Self::Templated(templated) => templated.constant(),
+            Self::Value(value) => Some(value),
+        }
+    }
+
+    fn text(self) -> Option<&'t str> {
+        self.constant().and_then(Value::as_str)
+    }
+
+    /// The members of a map; none if it is none.
+    fn members(self) -> Vec<(&'t str, Self)> {
+        if let Self::Templated(Templated::Map(members)) = self {
+            return members.iter().map(|(name, member)| (name.as_str(), Self::Templated(member))).collect();
+        }
+        let members = self.constant().and_then(Value::as_object);
+        members.into_iter().flat_map(Object::iter).map(|(name, value)| (name, Self::Value(value))).collect()
+    }
+
+    fn is_list(self) -> bool {
+        matches!(self, Self::Templated(Templated::List(_)))
+            || self.constant().and_then(Value::as_array).is_some()
+    }
+
+    /// The items of a list; none if it is none.
+    fn items(self) -> Vec<Self> {
+        if let Self::Templated(Templated::List(items)) = self {
+            return items.iter().map(Self::Templated).collect();
+        }
+        let items = self.constant().and_then(Value::as_array).unwrap_or_default();
+        items.iter().map(Self::Value).collect()
+    }
+}
+
+fn is_empty_map(value: &Value<'_>) -> bool {
+    value.as_object().is_some_and(Object::is_empty)
+}
