@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::hint::black_box;
 use std::path::PathBuf;
+use std::thread;
 
 use crate::documents::{self, Fault, Found, Look, OWN_MAPPING, Still, read_still};
 use crate::json::{Kind, MAX_DEPTH, Text};
@@ -86,8 +87,18 @@ fn make_frugally(files: &[PathBuf], contents: &[Result<Vec<u8>, String>]) -> Opt
     draft.finish().ok()
 }
 
-/// The documents of a text as a list in JSON.
+/// The documents of a text as a list in JSON, made in a thread that ends with it: with the thread goes the last of what the usual
+/// allocator would keep of the trees.
 fn as_list(bytes: &[u8]) -> Option<String> {
+    let convert = || {
+        let list = convert(bytes);
+        give_back();
+        list
+    };
+    thread::scope(|scope| thread::Builder::new().spawn_scoped(scope, convert).ok()?.join().ok()?)
+}
+
+fn convert(bytes: &[u8]) -> Option<String> {
     let mut list = String::with_capacity(OWN_MAPPING);
     list.push('[');
     for document in documents::parse(bytes).ok()? {
