@@ -18,6 +18,13 @@ use crate::service::Service;
 /// How often the files are looked at. Unlike state, policies may be a moment old.
 const INTERVAL: Duration = Duration::from_secs(1);
 
+/// Logs what is strange about policies that are put in force.
+pub(super) fn warn(warnings: &[String]) {
+    for warning in warnings {
+        tracing::warn!(%warning, "a policy is strange; `reviser check` tells the same");
+    }
+}
+
 /// Policy files, as they were seen last.
 #[derive(Debug)]
 pub(super) struct PolicyFiles {
@@ -81,8 +88,9 @@ impl PolicyFiles {
     }
 
     fn take(&mut self, loaded: Loaded) {
-        let Loaded { policies, documents, .. } = loaded;
+        let Loaded { policies, documents, warnings, .. } = loaded;
         tracing::info!(documents, policies = policies.policies.len(), "policies read again");
+        warn(&warnings);
         self.service.replace_policies(policies);
         self.faults.clear();
         self.stale.set(0);

@@ -159,9 +159,7 @@ fn policies(loaded: Loaded) -> crate::engine::PolicySet {
             tracing::warn!("policies that come from a pipe can't be read again when they change");
         }
     }
-    for warning in &warnings {
-        tracing::warn!(%warning, "a policy is strange; `reviser check` tells the same");
-    }
+    reload::warn(&warnings);
     policies
 }
 
