@@ -107,10 +107,27 @@ impl<'a> Cursor<'a> {
             return self.fail("expected the name of a member, in double quotes");
         }
         let name = self.string()?;
+        self.colon()?;
+        Ok(name)
+    }
+
+    /// Passes `"name" :` and the space around it. Gives whether that is what the name means.
+    #[inline]
+    pub(super) fn name_is(&mut self, name: &str) -> Result<bool> {
+        let Some(end) = self.end_of_plain_string() else { return Ok(self.name()? == name) };
+        let same = self.text.as_bytes().get(self.at + 1..end - 1) == Some(name.as_bytes());
+        self.at = end;
+        self.colon()?;
+        Ok(same)
+    }
+
+    /// Passes `:` and the space around it.
+    #[inline]
+    pub(super) fn colon(&mut self) -> Result<()> {
         self.skip_space();
         self.expect(b':', "expected `:`")?;
         self.skip_space();
-        Ok(name)
+        Ok(())
     }
 
     /// Between the members of an object: whether another one follows. Stands behind its `,`, or the `}`.
@@ -205,7 +222,7 @@ impl<'a> Cursor<'a> {
     /// Passes a string. Gives whether it holds escapes, whose grammar is checked.
     #[inline]
     fn skip_string(&mut self) -> Result<bool> {
-        if let Some(end) = plain_string(self.text.as_bytes(), self.at) {
+        if let Some(end) = self.end_of_plain_string() {
             self.at = end;
             return Ok(false);
         }
@@ -213,11 +230,12 @@ impl<'a> Cursor<'a> {
         self.skip_rest_of_string()
     }
 
-    /// Where the string that begins here ends, and whether it holds escapes.
-    #[cold]
-    pub(super) fn end_of_string(mut self) -> Result<(usize, bool)> {
-        let escaped = self.skip_string()?;
-        Ok((self.at, escaped))
+    /// Where the string that begins here ends, if it is an easy one.
+    #[inline]
+    fn end_of_plain_string(&self) -> Option<usize> {
+        let bytes = self.text.as_bytes();
+        let [b'"', string @ ..] = bytes.get(self.at..)? else { return None };
+        plain_string(string).map(|(behind, _)| bytes.len() - behind.len())
     }
 
     /// Passes what is left of a string, with whatever is in it.
@@ -276,68 +294,97 @@ impl<'a> Cursor<'a> {
 
 /// The first place from `at` on that is no white space.
 #[inline]
-pub(super) fn past_space(bytes: &[u8], at: usize) -> usize {
+fn past_space(bytes: &[u8], at: usize) -> usize {
     // On the wire there is hardly any.
     match bytes.get(at) {
-        Some(byte) if *byte > b' ' => at,
-        _ => past_spaces(bytes, at),
+        Some(byte) if *byte <= b' ' => bytes.len() - past_spaces(&bytes[at..]).len(),
+        _ => at,
     }
 }
 
+/// What follows the white space that is here.
 #[cold]
-fn past_spaces(bytes: &[u8], mut at: usize) -> usize {
+pub(super) fn past_spaces(mut rest: &[u8]) -> &[u8] {
     const EIGHT: [u8; 8] = [b' '; 8];
-    while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
-        at += 1;
+    while let [b' ' | b'\n' | b'\r' | b'\t', behind @ ..] = rest {
+        rest = behind;
         // Indented text is mostly runs of spaces.
-        while bytes.get(at..at + 8) == Some(&EIGHT[..]) {
-            at += 8;
+        while let Some((&EIGHT, behind)) = rest.split_first_chunk() {
+            rest = behind;
         }
     }
-    at
+    rest
 }
 
-/// The end of the string whose opening quote is at `at`, if it is an easy one: without escapes, and not just before the end of
-/// the text.
+/// What follows the string whose opening quote has been passed, if it is an easy one, without escapes. With it comes a digest of
+/// the string: the same for equal ones, and its highest bytes differ for most others.
 #[inline]
-pub(super) fn plain_string(bytes: &[u8], at: usize) -> Option<usize> {
-    let mut at = at + 1;
-    loop {
-        match special(*bytes.get(at..)?.first_chunk()?) {
-            None => at += 8,
-            Some(position) => {
-                at += position;
-                return (bytes.get(at) == Some(&b'"')).then_some(at + 1);
-            }
+pub(super) fn plain_string(string: &[u8]) -> Option<(&[u8], u64)> {
+    let mut rest = string;
+    let mut digest = 0;
+    let (behind, last) = loop {
+        let Some((eight, behind)) = rest.split_first_chunk() else { break end_of_short(rest)? };
+        let word = u64::from_le_bytes(*eight);
+        let special = special(word);
+        if special != 0 {
+            break end_of_plain(rest, word, special)?;
         }
-    }
+        digest = mix(digest ^ word);
+        rest = behind;
+    };
+    Some((behind, mix(digest ^ last)))
+}
+
+/// What follows the string that ends in the next eight bytes, which are `word`, if it is plain up to there; and the part of it
+/// that is in them, its quote counted.
+#[inline]
+fn end_of_plain(rest: &[u8], word: u64, special: u64) -> Option<(&[u8], u64)> {
+    let bits = special.trailing_zeros() & 0x38;
+    let quoted = (word >> bits) & 0xff == u64::from(b'"');
+    // All bits up to the lowest that is set: the part and its quote.
+    let part = special ^ special.wrapping_sub(1);
+    quoted.then(|| (&rest[bits as usize / 8 + 1..], word & part))
+}
+
+/// The same where less than eight bytes of the text are left.
+#[cold]
+fn end_of_short(rest: &[u8]) -> Option<(&[u8], u64)> {
+    // Behind the end are zeros, which no string may hold.
+    let word = rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+    end_of_plain(rest, word, special(word))
+}
+
+/// One step of a digest.
+#[inline]
+pub(super) fn mix(word: u64) -> u64 {
+    // 2^64 by the golden ratio, which spreads what is multiplied by it.
+    word.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// How many bytes at the front are neither `"`, `\` nor control characters.
 fn plain_prefix(bytes: &[u8]) -> usize {
-    let (chunks, rest) = bytes.as_chunks();
-    for (position, eight) in chunks.iter().enumerate() {
-        if let Some(found) = special(*eight) {
-            return position * 8 + found;
+    let mut rest = bytes;
+    while let Some((eight, behind)) = rest.split_first_chunk() {
+        let special = special(u64::from_le_bytes(*eight));
+        if special != 0 {
+            return bytes.len() - rest.len() + special.trailing_zeros() as usize / 8;
         }
+        rest = behind;
     }
     let special = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
-    chunks.len() * 8 + rest.iter().position(special).unwrap_or(rest.len())
+    bytes.len() - rest.len() + rest.iter().position(special).unwrap_or(rest.len())
 }
 
-/// Where the first of eight bytes is that is `"`, `\` or a control character. All are looked at in one step.
+/// Of eight bytes, the lowest first, sets the high bit of the first that is `"`, `\` or a control character; those above it may
+/// be set or not. None is set if there is no such byte.
 #[inline]
-fn special(eight: [u8; 8]) -> Option<usize> {
+fn special(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHS: u64 = ONES << 7;
-    let word = u64::from_le_bytes(eight);
-    let quote = word ^ (ONES * u64::from(b'"'));
+    // With this bit turned, `"` is a space, and what was below a space still is: one comparison for both.
+    let turned = word ^ (ONES * 2);
     let backslash = word ^ (ONES * u64::from(b'\\'));
-    // In each of the three a byte whose high bit comes out set was zero, or below a space; bytes above the first such one may
-    // be marked by its borrow, but it is the first that is asked for.
-    let found = ((quote.wrapping_sub(ONES) & !quote)
-        | (backslash.wrapping_sub(ONES) & !backslash)
-        | (word.wrapping_sub(ONES * 0x20) & !word))
-        & HIGHS;
-    (found != 0).then(|| found.trailing_zeros() as usize / 8)
+    // In both a byte whose high bit comes out set was zero, or not above a space; bytes above the first such one may be marked
+    // by its borrow.
+    ((turned.wrapping_sub(ONES * 0x21) & !turned) | (backslash.wrapping_sub(ONES) & !backslash)) & HIGHS
 }

@@ -21,9 +21,11 @@ mod error;
 mod number;
 mod pointer;
 mod raw;
+mod scan;
 mod text;
 mod unescape;
 mod value;
+mod walk;
 mod write;
 
 /// How deep containers may be nested in a [`Value`]: `[]` is one level, `[[]]` two.

@@ -7,6 +7,7 @@ use super::build::Builder;
 use super::cursor::Cursor;
 use super::error::duplicate;
 use super::text::Text;
+use super::walk::Walk;
 use super::{Kind, MAX_DEPTH, Number, ParseError, Pointer, Value};
 
 /// A value in a [`Text`](super::Text), from which nothing has been built yet.
@@ -37,9 +38,7 @@ impl<'a> Raw<'a> {
     /// How deep containers are nested: 0 for a scalar, 1 for `[]`.
     pub fn depth(&self) -> usize {
         match self.kind() {
-            Kind::Array | Kind::Object => {
-                self.text.containers().get(self.number).map_or(0, |own| own.depth as usize)
-            }
+            Kind::Array | Kind::Object => self.text.depth(self.number),
             _ => 0,
         }
     }
@@ -89,7 +88,7 @@ impl<'a> Raw<'a> {
         let mut walk = self.walk();
         if walk.cursor.enter_object() {
             while walk.cursor.another_member(members.is_empty())? {
-                members.push((walk.cursor.name()?, walk.value()?));
+                members.push((walk.cursor.name()?, self.value(&mut walk)?));
             }
         }
         Ok(Members(members))
@@ -101,7 +100,7 @@ impl<'a> Raw<'a> {
         let mut walk = self.walk();
         if walk.cursor.enter_list() {
             while walk.cursor.another_item(items.is_empty())? {
-                items.push(walk.value()?);
+                items.push(self.value(&mut walk)?);
             }
         }
         Ok(items)
@@ -116,11 +115,10 @@ impl<'a> Raw<'a> {
         }
         while walk.cursor.another_member(first)? {
             first = false;
-            let wanted = walk.cursor.name()? == name;
-            let value = walk.value()?;
-            if wanted {
-                return Ok(Some(value));
+            if walk.cursor.name_is(name)? {
+                return self.value(&mut walk).map(Some);
             }
+            walk.pass()?;
         }
         Ok(None)
     }
@@ -161,30 +159,15 @@ impl<'a> Raw<'a> {
 
     /// A walk over what is in this container.
     fn walk(&self) -> Walk<'a> {
-        Walk { cursor: self.cursor(), text: self.text, number: self.number + 1 }
+        Walk::new(self.cursor(), self.text.containers(), self.number + 1)
     }
-}
 
-/// A walk over the values of a container, which passes over the containers in it.
-struct Walk<'a> {
-    cursor: Cursor<'a>,
-    text: &'a Text<'a>,
-    /// The next container that opens.
-    number: usize,
-}
-
-impl<'a> Walk<'a> {
-    /// Passes the value that begins here.
-    fn value(&mut self) -> Result<Raw<'a>, ParseError> {
-        let (start, number) = (self.cursor.offset(), self.number);
-        match (self.cursor.peek(), self.text.containers().get(number)) {
-            (Some(b'{' | b'['), Some(container)) => {
-                self.cursor.go(container.end as usize);
-                self.number = container.next as usize;
-            }
-            _ => self.cursor.skip_scalar()?,
-        }
-        Ok(Raw { text: self.text, start, end: self.cursor.offset(), number })
+    /// The value that the walk is at, which is passed.
+    #[inline]
+    fn value(&self, walk: &mut Walk<'a>) -> Result<Self, ParseError> {
+        let (start, number) = (walk.cursor.offset(), walk.number());
+        walk.pass()?;
+        Ok(Self { text: self.text, start, end: walk.cursor.offset(), number })
     }
 }
 

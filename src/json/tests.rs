@@ -44,6 +44,73 @@ fn pretty_text_has_a_line_for_each_member_and_item() {
 }
 
 #[test]
+fn every_byte_of_a_string_is_looked_at_wherever_it_is() {
+    // Strings are read eight bytes at a time, so each place in a word and each end of the text is tried.
+    let read = |text: &str| {
+        let theirs = serde_json::from_str::<serde_json::Value>(text);
+        let ours = Text::parse(text.as_bytes());
+        assert_eq!(ours.is_ok(), theirs.is_ok(), "{text:?}");
+        if let (Ok(ours), Ok(theirs)) = (ours, theirs) {
+            let built = ours.root().to_value().unwrap().to_string();
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&built).unwrap(), theirs, "{text:?}");
+        }
+    };
+    let pieces = [
+        "a", "\\\"", "\\\\", "\\u00e9", "\\x", "\\", "\"", "\u{0}", "\u{1f}", " ", "!", "#", "]", "\u{7f}",
+        "\u{80}", "é", "ÿ", "€", "😀",
+    ];
+    for length in 0..40 {
+        for place in 0..=length {
+            for piece in pieces {
+                let string = format!("\"{}{piece}{}\"", "s".repeat(place), "t".repeat(length - place));
+                read(&string);
+                read(&format!("{{{string}:{string}}}"));
+                read(&format!("[{string} , {string}, 1234567890]"));
+                read(&string[..string.len() - 1]);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_error_tells_the_problem_and_its_place() {
+    for (text, offset, problem) in [
+        ("", 0, "the text ends where a value should be"),
+        (" x", 1, "expected a value"),
+        ("1 2", 2, "something follows the value"),
+        ("\"a\"\u{0}", 3, "something follows the value"),
+        ("{}]", 2, "something follows the value"),
+        ("[ ] ,", 4, "something follows the value"),
+        ("[", 1, "the text ends where a value should be"),
+        ("[1,", 3, "the text ends where a value should be"),
+        ("[1, ]", 4, "expected a value"),
+        ("[1", 2, "the text ends inside a list or an object"),
+        ("[1 \n", 4, "the text ends inside a list or an object"),
+        ("[1 2]", 3, "expected `,` or `]`"),
+        ("[1}", 2, "expected `,` or `]`"),
+        ("{", 1, "expected the name of a member, in double quotes"),
+        ("{ 1", 2, "expected the name of a member, in double quotes"),
+        (r#"{"a":1, }"#, 8, "expected the name of a member, in double quotes"),
+        (r#"{"a" 1}"#, 5, "expected `:`"),
+        (r#"{"a"#, 3, "the text ends inside a string"),
+        (r#"{"a" "#, 5, "expected `:`"),
+        (r#"{"a": }"#, 6, "expected a value"),
+        (r#"{"a": 1 ]"#, 8, "expected `,` or `}`"),
+        (r#"{"a":{} "b":1}"#, 8, "expected `,` or `}`"),
+        (r#"["abcdefghijk"#, 13, "the text ends inside a string"),
+        (r#"["abcdefgh\"#, 11, "the text ends inside a string"),
+        (r#"["abcdefgh\x"]"#, 11, "no such escape in a string"),
+        (r#"["\u00g0"]"#, 6, "expected four hexadecimal digits after `\\u`"),
+        ("[\"abcdefgh\n\"]", 10, "a control character in a string"),
+        ("[-]", 2, "expected a digit"),
+        ("[tru]", 1, "expected a value"),
+    ] {
+        let error = Text::parse(text.as_bytes()).unwrap_err();
+        assert_eq!(error, ParseError::Syntax { offset, problem }, "{text:?}");
+    }
+}
+
+#[test]
 fn escapes_mean_what_rfc_8259_says() {
     let value = parse(r#""\u0041\/\b\f\n\r\t\"\\\ud83d\ude00""#).unwrap();
     assert_eq!(value.as_str(), Some("A/\u{8}\u{c}\n\r\t\"\\😀"));
@@ -71,6 +138,10 @@ fn a_text_knows_of_names_that_are_there_twice_and_where() {
         (r#"{"a":1,"\u0061":3}"#.to_owned(), Some("a")),
         (r#"{"\u0061":1,"b":[{"c":1}],"a":3}"#.to_owned(), Some("a")),
         (r#"[{"x":{"":1,"":2}}]"#.to_owned(), Some("")),
+        (r#"{"k:{\"a\":1}":1,"k:{\"a\":2}":1,"\\":1,"\\\\":1,"\"":1}"#.to_owned(), None),
+        (r#"{"k:{\"a\":1}":1,"k:{\"a\":2}":1,"k:{\"a\":1}":1}"#.to_owned(), Some(r#"k:{"a":1}"#)),
+        (r#"{"k:{\"a\":1}":1,"k:{\u0022a\u0022:1}":1}"#.to_owned(), Some(r#"k:{"a":1}"#)),
+        (r#"{"\/":1,"/":1}"#.to_owned(), Some("/")),
         (format!("{{{many}}}"), None),
         (format!(r#"{{{many},"k7":0}}"#), Some("k7")),
     ] {
@@ -84,6 +155,49 @@ fn a_text_knows_of_names_that_are_there_twice_and_where() {
         let members = text.root().members().unwrap();
         assert_eq!(found(members.get("it").unwrap()).as_deref(), twice);
         assert_eq!((found(members.get("before").unwrap()), found(members.get("a").unwrap())), (None, None));
+    }
+}
+
+#[test]
+fn names_are_compared_whole_whatever_their_number_and_length() {
+    // Names that differ in one byte only, at each place in turn; then one of them once more.
+    for length in [1, 2, 7, 8, 9, 15, 16, 17, 40] {
+        let mut names = vec!["x".repeat(length)];
+        for place in 0..length {
+            names.extend(
+                ["y", "é"]
+                    .map(|other| format!("{}{other}{}", "x".repeat(place), "x".repeat(length - place - 1))),
+            );
+        }
+        let object = |names: &[String]| {
+            let members: Vec<String> = names.iter().map(|name| format!(r#""{name}":{{"of":[]}}"#)).collect();
+            format!("[{{{}}}]", members.join(","))
+        };
+        let text = object(&names);
+        assert_eq!(Text::parse(text.as_bytes()).unwrap().root().check_names(), Ok(()));
+        for twice in 0..names.len() {
+            let mut names = names.clone();
+            names.push(names[twice].clone());
+            let text = object(&names);
+            let error = Text::parse(text.as_bytes()).unwrap().root().check_names().unwrap_err();
+            let offset = text.rfind(&format!(r#""{}""#, names[twice])).unwrap();
+            assert_eq!(error, ParseError::Duplicate { name: names[twice].clone(), offset });
+        }
+    }
+}
+
+#[test]
+fn a_name_that_is_there_twice_is_found_however_deep_it_is() {
+    for depth in [1, 600, 1023, 1024, 1025, 3000] {
+        let (open, close) = (r#"{"o":["#.repeat(depth), "]}".repeat(depth));
+        let text = format!(r#"{open}{{"a":1,"b":{{"a":2}},"a":3}}{close}"#);
+        let error = Text::parse(text.as_bytes()).unwrap().root().check_names().unwrap_err();
+        assert_eq!(
+            error,
+            ParseError::Duplicate { name: "a".to_owned(), offset: text.rfind(r#""a""#).unwrap() }
+        );
+        let text = text.replace(r#","a":3"#, "");
+        assert_eq!(Text::parse(text.as_bytes()).unwrap().root().check_names(), Ok(()));
     }
 }
 

@@ -1,0 +1,37 @@
+//! Walks over the values of a container.
+
+use super::cursor::{Cursor, Result};
+use super::text::Container;
+
+/// A walk over the values of a container, which passes over the containers in it.
+pub(super) struct Walk<'a> {
+    pub(super) cursor: Cursor<'a>,
+    containers: &'a [Container],
+    /// The next container that opens.
+    number: usize,
+}
+
+impl<'a> Walk<'a> {
+    /// A walk from `cursor` on. `number` is that of the first container that opens there or behind.
+    pub(super) fn new(cursor: Cursor<'a>, containers: &'a [Container], number: usize) -> Self {
+        Self { cursor, containers, number }
+    }
+
+    /// The number of the next container that opens.
+    pub(super) fn number(&self) -> usize {
+        self.number
+    }
+
+    /// Passes the value that begins here.
+    #[inline]
+    pub(super) fn pass(&mut self) -> Result<()> {
+        match (self.cursor.peek(), self.containers.get(self.number)) {
+            (Some(b'{' | b'['), Some(container)) => {
+                self.cursor.go(container.end as usize);
+                self.number = container.next as usize;
+                Ok(())
+            }
+            _ => self.cursor.skip_scalar(),
+        }
+    }
+}
