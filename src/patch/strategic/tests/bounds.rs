@@ -90,8 +90,14 @@ fn long_lists_and_wide_maps_take_linear_time() {
         };
         (0..3).map(|_| once()).min().unwrap()
     };
-    let (small, large) = (time(1_000), time(16_000));
-    assert!(large < small * 64, "sixteen times the size took {large:?} instead of {small:?}");
+    // Other work on the machine can make any one of them look bad; what is quadratic looks bad in all.
+    let mut seen = Vec::new();
+    let is_linear = (0..8).any(|_| {
+        let (small, large) = (time(1_000), time(16_000));
+        seen.push((small, large));
+        large < small * 64
+    });
+    assert!(is_linear, "sixteen times the size took more than 64 times the time, each time: {seen:?}");
 }
 
 /// Names of members: fields that are merged in every way, keys, and every directive, well and badly written.
