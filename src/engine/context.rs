@@ -22,6 +22,8 @@ pub(super) struct Context<'r, 'f, 'a> {
     pub(super) settled: BTreeMap<String, Settled>,
     /// What is left for the expressions of this request.
     budget: Budget,
+    /// How many bytes expressions have given so far to be written.
+    written: usize,
     /// The variables of the policy that is being applied.
     declared: &'r [(String, Expression)],
     /// The object as it was when that policy began, if it has variables.
@@ -31,6 +33,9 @@ pub(super) struct Context<'r, 'f, 'a> {
     /// The object that expressions saw last, and after how many changes.
     seen: Option<(usize, Value<'a>)>,
 }
+
+/// How many bytes the expressions of one request may give together to be written into the object.
+const MAX_WRITTEN_BYTES: usize = 1 << 20;
 
 /// Values of variables, looked up before an expression that uses them.
 struct Prepared<'a>(Vec<(Variable, Result<Value<'a>, Missing>)>);
@@ -52,6 +57,7 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
             facts,
             settled: BTreeMap::new(),
             budget: Budget::default(),
+            written: 0,
             declared: &[],
             begin: None,
             values: BTreeMap::new(),
@@ -84,7 +90,17 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
 
     fn evaluate(&mut self, template: &Template, object: &Draft<'a>) -> Result<Value<'a>, Stop> {
         let prepared = self.prepare(template.uses(), object)?;
-        template.evaluate(&prepared, &mut self.budget).map_err(|error| refusal(&error, &prepared))
+        let value = template.evaluate(&prepared, &mut self.budget);
+        let value = value.map_err(|error| refusal(&error, &prepared))?;
+        // A piece of the object costs nothing to give, and the object may be put into itself again and again.
+        let left = MAX_WRITTEN_BYTES - self.written;
+        self.written += value.size_up_to(left);
+        if self.written > MAX_WRITTEN_BYTES {
+            return Err(Stop::Refused(Failure::unprocessable(format!(
+                "what the expressions give for this object is more than {MAX_WRITTEN_BYTES} bytes together; make them give less"
+            ))));
+        }
+        Ok(value)
     }
 
     fn prepare(&mut self, uses: &[Variable], object: &Draft<'a>) -> Result<Prepared<'a>, Stop> {

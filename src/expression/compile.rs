@@ -62,6 +62,13 @@ fn syntax(source: &str, errors: &ParseErrors) -> CompileError {
     let rest = &source[line_start..];
     let within = rest.char_indices().nth(before(column)).map_or(rest.len(), |(at, _)| at);
     // What could have stood there is a list of all the signs and words that there are.
+    if first.msg.contains("Recursion limit") {
+        return CompileError::new(
+            source,
+            0,
+            "it is nested deeper than the parser goes; make it flatter, or use `variables`",
+        );
+    }
     let message = first.msg.split(" expecting ").next().unwrap_or_default().replace('\n', " ");
     let message = message.trim_start_matches("Syntax error: ");
     CompileError::new(source, line_start + within, message.chars().take(LONGEST).collect::<String>())

@@ -29,6 +29,31 @@ impl Value<'_> {
 }
 
 impl Value<'_> {
+    /// How many bytes the compact text has, about: escapes are not counted. Nobody counts on beyond `limit`.
+    pub fn size_up_to(&self, limit: usize) -> usize {
+        let mut size = 0;
+        let mut pending = vec![self];
+        while let Some(value) = pending.pop() {
+            size += match value {
+                Self::Null | Self::Bool(_) => 5,
+                Self::Number(number) => number.as_str().len(),
+                Self::String(text) => text.len() + 2,
+                Self::Array(items) => {
+                    pending.extend(items.iter());
+                    items.len() + 2
+                }
+                Self::Object(members) => {
+                    pending.extend(members.iter().map(|(_, value)| value));
+                    members.iter().map(|(name, _)| name.len() + 4).sum::<usize>() + 2
+                }
+            };
+            if size > limit {
+                break;
+            }
+        }
+        size
+    }
+
     /// Appends the text with a line for each member and item, for people: two spaces a level.
     pub fn write_pretty_to(&self, out: &mut String) {
         self.write_indented(0, out);

@@ -85,9 +85,14 @@ fn image(node: Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Op
     {
         notes.note(&fields.field.join("repository"), "must not be empty");
     }
+    let place = fields.field.clone();
     fields.end(notes);
     let [registry, repository, tag, digest] = parts.map(Option::flatten);
-    Some(Image { containers, init_containers, registry, repository, tag, digest })
+    let image = Image { containers, init_containers, registry, repository, tag, digest };
+    for (name, fault) in image.faults() {
+        notes.note(&place.join(name), fault);
+    }
+    Some(image)
 }
 
 fn divide(node: Node<'_>, notes: &mut Notes) -> Option<Divide> {

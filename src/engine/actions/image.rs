@@ -27,6 +27,25 @@ pub struct Image {
 }
 
 impl Image {
+    /// What can be seen to be wrong with the parts that are the same for all, each with its name.
+    pub fn faults(&self) -> Vec<(&'static str, String)> {
+        let plain = || Reference { registry: None, repository: "a".to_owned(), tag: None, digest: None };
+        let literal = |part: &Option<Templated>| {
+            part.as_ref()?.constant()?.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+        };
+        let repository = literal(&self.repository).map(|repository| Reference { repository, ..plain() });
+        let parts = [
+            ("registry", literal(&self.registry).map(|text| Reference { registry: Some(text), ..plain() })),
+            ("repository", repository),
+            ("tag", literal(&self.tag).map(|text| Reference { tag: Some(text), ..plain() })),
+            ("digest", literal(&self.digest).map(|text| Reference { digest: Some(text), ..plain() })),
+        ];
+        let fault = |(name, part): (&'static str, Option<Reference>)| {
+            part?.check().err().map(|error| (name, error.to_string()))
+        };
+        parts.into_iter().filter_map(fault).collect()
+    }
+
     /// Applies it to `object`.
     pub fn apply<'a, A: Ask<'a>>(&self, object: &mut Draft<'a>, ask: &mut A) -> Result<(), A::Error> {
         let mut part = |name: &str, templated: &Option<Templated>| match templated {

@@ -115,24 +115,24 @@ fn what_is_no_reference_is_refused_before_and_after() {
         ),
         ("tag: v2", "5", "/spec/template/spec/containers/0/image: must be an image reference, is a number"),
         (
-            "tag: 'v 2'",
+            "tag: '${\"v 2\"}'",
             "app",
             "/spec/template/spec/containers/0/image: \"app:v 2\" is no image reference: the tag is ",
         ),
         (
-            "registry: mirror",
+            "registry: '${\"mirror\"}'",
             "app",
             "/spec/template/spec/containers/0/image: \"mirror/app\" is no image reference: the registry is ",
         ),
         // A path is part of the repository.
         (
-            "registry: r.io/mirror",
+            "registry: '${\"r.io/mirror\"}'",
             "app",
             "/spec/template/spec/containers/0/image: \"r.io/mirror/app\" is no image reference: the registry is ",
         ),
         ("repository: '${object.spec.none}'", "app", "failed to evaluate \"object.spec.none\""),
         (
-            "repository: r.io/app",
+            "repository: '${\"r.io/app\"}'",
             "app",
             "/spec/template/spec/containers/0/image: \"r.io/app\" is no image reference: the repository is ",
         ),
@@ -142,7 +142,7 @@ fn what_is_no_reference_is_refused_before_and_after() {
             "/spec/template/spec/containers/0/image: \"a.b/c\" is no image reference: the repository is ",
         ),
         (
-            "digest: 'sha256:12'",
+            "digest: '${\"sha256:12\"}'",
             "app",
             "/spec/template/spec/containers/0/image: \"app@sha256:12\" is no image reference: the digest is ",
         ),
@@ -161,6 +161,11 @@ fn what_is_wrong_with_it_is_found_at_load() {
         ("{repository: ''}", "image.repository: must not be empty"),
         ("{tag: 1.27}", "image.tag: must be a string, is a number"),
         ("{tag: '${null}'}", "image.tag: must give a string, and gives null"),
+        ("{registry: mirror}", "image.registry: the registry is no host"),
+        ("{registry: r.io/x}", "image.registry: the registry is no host"),
+        ("{repository: UPPER}", "image.repository: the repository is "),
+        ("{tag: 'a b'}", "image.tag: the tag is "),
+        ("{digest: 'sha256:zz'}", "image.digest: the digest is "),
         ("{tagg: v1}", "image.tagg: unknown field; did you mean \"tag\"?"),
     ] {
         let found = rule_faults(&format!("image: {image}"));

@@ -294,3 +294,22 @@ rules:
     let done = skipped.revised("{}").unwrap();
     assert_eq!((done.skipped.len(), done.claims), (1, vec!["fort=x".to_owned()]));
 }
+
+/// To give a piece of the object costs nothing, and a rule may put the object into itself: it would double each time.
+#[test]
+fn an_object_that_is_put_into_itself_stays_bounded() {
+    let rule = |number: usize| {
+        format!(
+            "- {{name: r{number}, patch: {{type: Merge, value: {{spec: {{q{number}: '${{object}}'}}}}}}}}"
+        )
+    };
+    let rules = |count: usize| {
+        Case::policy(&format!("rules:\n{}", (0..count).map(rule).collect::<Vec<_>>().join("\n")))
+    };
+    assert!(rules(3).revised("{a: 1}").is_ok());
+    let refusal = rules(40).revised("{a: 1}").unwrap_err();
+    assert!(
+        refusal.contains("what the expressions give for this object is more than 1048576 bytes together"),
+        "{refusal}"
+    );
+}
