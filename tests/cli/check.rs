@@ -113,6 +113,26 @@ fn the_definition_of_a_member_tells_which_field_would_not_skip_a_step() {
     directory.file("sample/deployment.yaml", "kind: Deployment\n");
     let done = directory.run(&["check", "-p", &policy, "--crd", "sample/deployment.yaml"]);
     assert_done(&done, 0, "", &format!("{note}no findings in 1 document\n"));
+    directory.file("empty.yaml", "# nothing\n");
+    let done = directory.run(&["check", "-p", &policy, "--crd", "empty.yaml"]);
+    let note = "there is no definition in the files of --crd\n";
+    assert_done(&done, 0, "", &format!("{note}no findings in 1 document\n"));
+    // As `kubectl get crd -o yaml` prints several.
+    let of = |name: &str| {
+        let path = format!("tests/data/check/{name}");
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+    };
+    let indented = of("crd/definition.yaml").replace('\n', "\n  ");
+    directory.file("list.yaml", &format!("apiVersion: v1\nkind: List\nitems:\n- {}\n", indented.trim_end()));
+    directory.file("policy.yaml", &of("crd/policy.yaml"));
+    let done = directory.run(&["check", "-p", "policy.yaml", "--crd", "list.yaml"]);
+    let expected = of("crd.txt")
+        .split("---\n")
+        .next()
+        .unwrap()
+        .replace("crd/policy.yaml", "policy.yaml")
+        .replace("crd/definition.yaml", "list.yaml");
+    assert_eq!((done.code, done.stdout.as_str()), (Some(1), expected.as_str()));
     let done = directory.run(&["check", "-p", &policy, "--crd", "missing.yaml"]);
     assert_eq!(
         (done.code, done.stdout.as_str()),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use super::policies::Examined;
 use crate::documents::{self, Fault};
+use crate::json::Value;
 use crate::policy;
 
 /// What came of a check.
@@ -32,19 +33,34 @@ pub fn check(policies: &[PathBuf], samples: &[PathBuf], definitions: &[PathBuf])
             for path in samples {
                 findings.extend(samples::run(path, set, &examined, &mut notes));
             }
-            for (path, document) in read(definitions, &mut findings) {
-                let (found, told) = policy::definition(&document.value, set);
-                findings.extend(found.iter().map(|it| {
-                    let problem = format!("{}: {}", path.display(), it.problem);
-                    examined.fault(it.policy, &it.field, &problem)
-                }));
-                notes.extend(told.map(|told| format!("{}: {told}", path.display())));
+            let read = read(definitions, &mut findings);
+            if read.is_empty() && !definitions.is_empty() {
+                notes.push("there is no definition in the files of --crd".to_owned());
+            }
+            for (path, document) in &read {
+                for object in objects(&document.value) {
+                    let (found, told) = policy::definition(object, set);
+                    findings.extend(found.iter().map(|it| {
+                        let problem = format!("{}: {}", path.display(), it.problem);
+                        examined.fault(it.policy, &it.field, &problem)
+                    }));
+                    notes.extend(told.map(|told| format!("{}: {told}", path.display())));
+                }
             }
         }
         None if samples.is_empty() && definitions.is_empty() => {}
         None => notes.push("the policies are not tried before they are mended".to_owned()),
     }
     Checked { findings: Fault::texts(findings), refused, documents, notes }
+}
+
+/// The items of a list, as `kubectl get -o yaml` prints several objects; else the object itself.
+fn objects<'v>(document: &'v Value<'static>) -> Vec<&'v Value<'static>> {
+    let is_list = document.get("kind").and_then(Value::as_str).is_some_and(|kind| kind.ends_with("List"));
+    match document.get("items").and_then(Value::as_array) {
+        Some(items) if is_list => items.iter().collect(),
+        _ => vec![document],
+    }
 }
 
 /// The documents in these files; what is wrong with those is a finding.
