@@ -231,3 +231,13 @@ fn a_large_object_is_not_gone_through_more_often_than_is_paid_for() {
     assert_eq!(evaluate("[object.m, object.m]").0, Err(true));
     assert_eq!(evaluate("object.m == original.m").0, Err(true));
 }
+
+#[test]
+fn what_the_parser_will_not_go_into_is_told_in_words() {
+    let deep = format!("{}true{}", "(".repeat(120), ")".repeat(120));
+    let error = Expression::compile(&deep, &scope()).unwrap_err();
+    assert_eq!(
+        error.problem(),
+        "it is nested deeper than the parser goes; make it flatter, or use `variables`"
+    );
+}
