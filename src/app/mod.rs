@@ -2,6 +2,7 @@
 
 mod check;
 mod connected;
+mod custom;
 mod policies;
 mod reload;
 mod serve;

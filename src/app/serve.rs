@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use prometheus_client::registry::Registry;
 
 use super::connected;
+use super::custom::CustomPolicies;
 use super::policies::Loaded;
 use super::reload::{self, PolicyFiles};
 use super::state;
@@ -111,6 +112,7 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
         State::Unknown | State::Files(_) => None,
     };
     let seen = config.loaded.as_ref().and_then(|loaded| loaded.seen.clone());
+    let reads_custom = config.loaded.is_none();
     let mut service = Service::new(config.loaded.map(policies), open(config.ledger, server.as_ref())?);
     let mut checks = Vec::new();
     let mut files = None;
@@ -134,6 +136,11 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
         _ => {}
     }
     let service = Arc::new(service);
+    let custom = server
+        .as_ref()
+        .filter(|_| reads_custom)
+        .map(|server| CustomPolicies::new(server.clone(), Arc::clone(&service)));
+    checks.extend(custom.as_ref().map(CustomPolicies::check));
     let certificate = if let Some(directory) = config.certificate_directory {
         CertificateSource::Directory(directory)
     } else {
@@ -156,6 +163,9 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
     }
     if let Some(state) = watching {
         tokio::spawn(state.follow());
+    }
+    if let Some(custom) = custom {
+        tokio::spawn(custom.follow());
     }
     let stale = reload::register(&mut registry);
     if let Some(seen) = seen {

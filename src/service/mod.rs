@@ -154,7 +154,9 @@ impl Service {
             Operation::InterpretReplica => interpret_replica(&set, question),
             Operation::ReviseReplica { replicas } => {
                 let interpretation = set.interpretation(&question.workload.gvk);
-                engine::revise_replica(&question.object, *replicas, interpretation).map(Answer::Revision)
+                interpretation
+                    .and_then(|found| engine::revise_replica(&question.object, *replicas, found))
+                    .map(Answer::Revision)
             }
             Operation::ReviseObject(target) => return self.revise_object(&set, question, target).await,
         };
@@ -237,7 +239,7 @@ impl Service {
 }
 
 fn interpret_replica<'a>(set: &PolicySet, question: &Question<'a>) -> Result<Answer<'a>, Failure> {
-    let interpretation = set.interpretation(&question.workload.gvk);
+    let interpretation = set.interpretation(&question.workload.gvk)?;
     let namespace = &question.workload.namespace;
     let (replicas, requirements) = engine::interpret_replica(&question.object, namespace, interpretation)?;
     Ok(Answer::Replicas { replicas, requirements })

@@ -239,7 +239,7 @@ impl Service {
         outcome: &mut ReviewOutcome<'_>,
         claims: &mut Vec<Claimed<'w>>,
     ) -> Result<(Draft<'b>, Tail<'w>), Left> {
-        let interpretation = job.set.interpretation(&workload.gvk);
+        let interpretation = job.set.interpretation(&workload.gvk)?;
         let own = object.at(&interpretation.replicas).ok().flatten();
         let target = Target {
             cluster: job.cluster.clone(),
@@ -279,12 +279,12 @@ impl Service {
         workload: &Workload,
         object: Raw<'_>,
     ) -> Result<Option<Selected<'w>>, Left> {
-        let selection = if job.set.transformations.is_empty() {
+        let selection = if job.set.has_transformations() {
+            job.set.selection(workload, &object)?
+        } else {
             // So that revisions can be taken back for good: whoever takes all transformations away does not mean to stop
             // the delivery of what still names one.
             Selection { policies: job.set.selecting(workload, &object)?, ..Selection::default() }
-        } else {
-            job.set.selection(workload, &object)?
         };
         if selection.is_empty() {
             return Ok(None);
