@@ -13,3 +13,4 @@
 mod process;
 mod server;
 mod support;
+mod works;
