@@ -16,6 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("documents", &["json", "yaml"]),
     ("work", &["domain", "engine", "json", "patch"]),
     ("state", &["documents", "domain", "json", "work", "yaml"]),
+    ("resources", &[]),
     ("protocol", &["domain", "json", "patch"]),
     ("service", &["domain", "engine", "json", "patch", "state", "work"]),
     ("certs", &[]),
