@@ -10,6 +10,7 @@ mod admiralty_manifests;
 mod architecture;
 mod health;
 mod http;
+mod installation;
 mod limits;
 mod manifests;
 mod policies_doc;
