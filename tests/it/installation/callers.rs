@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use reviser::doors::{PodChaperons, Pods};
 use serde_json::{Value, json};
 
-use super::{SERVERS, renderings, root};
-use crate::support::command::reviser;
+use super::docs::Checkout;
+use super::{SERVERS, renderings};
 use crate::support::kustomize::rendered;
 use crate::support::objects::{items, of_kind, texts, the};
 
@@ -105,18 +105,12 @@ fn certificates_by_cert_manager_are_those_that_are_mounted_and_trusted() {
     }
 }
 
-/// The folder that docs/install.md has a user make, with what `reviser certs` writes in it.
+/// With the two kustomizations of docs/install.md.
 #[test]
 fn the_authority_gets_from_what_certs_writes_into_the_configurations() {
-    let directory = tempfile::tempdir_in(root().join("target")).unwrap();
-    let pki = directory.path().join("pki");
-    let issued = reviser(&["certs", "--out", pki.to_str().unwrap(), "--dns", "reviser.reviser-system.svc"]);
-    assert_eq!(issued.code, Some(0), "{}", issued.stderr);
-    let (mine, secret) = overlay();
-    std::fs::write(pki.join("kustomization.yaml"), secret).unwrap();
-    let mine = mine.replace("../manifests", "../../manifests");
-    std::fs::write(directory.path().join("kustomization.yaml"), mine).unwrap();
-    let Some(objects) = rendered(directory.path()) else { return };
+    let checkout = Checkout::new();
+    let issued = checkout.with_certificates();
+    let Some(objects) = rendered(checkout.path("mine")) else { return };
 
     let secret = the(&objects, "Secret");
     assert_eq!(
@@ -130,19 +124,6 @@ fn the_authority_gets_from_what_certs_writes_into_the_configurations() {
         .flat_map(|one| items(&one["webhooks"]))
         .map(|webhook| webhook["clientConfig"]["caBundle"].as_str().unwrap().replace('\n', ""))
         .collect();
-    let expected = issued.stdout.trim().strip_prefix("caBundle: ").unwrap();
+    let expected = issued.trim().strip_prefix("caBundle: ").unwrap();
     assert_eq!(bundles, [expected, expected]);
-    let image = the(&objects, "Deployment")["spec"]["template"]["spec"]["containers"][0]["image"].clone();
-    assert_eq!(image, format!("registry.example.com/reviser:{}", env!("CARGO_PKG_VERSION")));
-}
-
-/// The two kustomizations of docs/install.md.
-fn overlay() -> (String, String) {
-    let text = std::fs::read_to_string(root().join("docs/install.md")).unwrap();
-    let block = |name: &str| {
-        let (_, rest) =
-            text.split_once(&format!("cat >{name} <<'EOF'\n")).unwrap_or_else(|| panic!("no {name}"));
-        rest.split_once("\nEOF\n").unwrap().0.to_owned()
-    };
-    (block("mine/kustomization.yaml"), block("mine/pki/kustomization.yaml"))
 }

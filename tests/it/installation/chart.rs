@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{rendered, root};
 use crate::support::command::reviser;
 use crate::support::kustomize::{documents, file};
-use crate::support::objects::{id, of_kind, the};
+use crate::support::objects::{id, of_kind, texts, the};
 
 const CHART: &str = "charts/reviser";
 
@@ -59,7 +59,7 @@ fn run(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Option<Output>
 }
 
 /// `helm template` with values: what it prints, or what it says against them.
-fn template(values: &[&str], more: &[&OsStr]) -> Option<Result<Vec<Value>, String>> {
+pub(super) fn template(values: &[&str], more: &[&OsStr]) -> Option<Result<Vec<Value>, String>> {
     let chart = root().join(CHART);
     let mut arguments: Vec<&OsStr> = vec!["template".as_ref(), "reviser".as_ref(), chart.as_os_str()];
     arguments.extend(["-n", "reviser-system"].map(OsStr::new));
@@ -190,6 +190,19 @@ fn what_can_be_said_of_a_target_gets_where_it_belongs() {
         of_kind(&objects, "ConfigMap").is_empty(),
         "it is there already, unless values say what is in it"
     );
+}
+
+#[test]
+fn it_can_be_in_any_namespace() {
+    for (folder, values) in SAME {
+        let Some(objects) = template(values, &["-n".as_ref(), "other".as_ref()]) else { return };
+        let text = json!(objects.unwrap()).to_string();
+        assert!(!text.contains("reviser-system"), "{folder}: {text}");
+    }
+    let Some(objects) = template(&[], &["-n".as_ref(), "other".as_ref()]) else { return };
+    let objects = objects.unwrap();
+    let arguments = &the(&objects, "Deployment")["spec"]["template"]["spec"]["containers"][0]["args"];
+    assert!(texts(arguments).contains(&"--leader-elect-resource-namespace=other"), "{arguments}");
 }
 
 #[test]

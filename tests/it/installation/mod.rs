@@ -2,6 +2,7 @@
 
 mod callers;
 mod chart;
+mod docs;
 mod rights;
 mod server;
 

@@ -1,7 +1,9 @@
 //! The files under `manifests`, and what kustomize makes of them.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
@@ -52,17 +54,25 @@ pub(crate) fn assert_kubectl_renders_the_same(directory: &str) {
 }
 
 /// What `kubectl kustomize` makes of a directory, of ours or with an absolute path; `None` where there is no kubectl.
-#[expect(clippy::print_stderr, reason = "who reads the log of the tests has to see what was left out")]
 pub(crate) fn rendered(directory: impl AsRef<Path>) -> Option<Vec<Value>> {
+    /// Of each directory, once: most tests look at most of them.
+    static SEEN: Mutex<BTreeMap<PathBuf, Option<Vec<Value>>>> = Mutex::new(BTreeMap::new());
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
-    let path = path.display();
-    match Command::new("kubectl").arg("kustomize").arg(path.to_string()).output() {
+    // A test that has failed while it held it leaves it whole.
+    let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
+    seen.entry(path).or_insert_with_key(|path| kustomize(path)).clone()
+}
+
+#[expect(clippy::print_stderr, reason = "who reads the log of the tests has to see what was left out")]
+fn kustomize(path: &Path) -> Option<Vec<Value>> {
+    let shown = path.display();
+    match Command::new("kubectl").arg("kustomize").arg(path).output() {
         Ok(output) => {
-            assert!(output.status.success(), "{path}: {}", String::from_utf8_lossy(&output.stderr));
+            assert!(output.status.success(), "{shown}: {}", String::from_utf8_lossy(&output.stderr));
             Some(documents(str::from_utf8(&output.stdout).unwrap()))
         }
         Err(error) => {
-            eprintln!("left out: kubectl kustomize {path}: kubectl: {error}");
+            eprintln!("left out: kubectl kustomize {shown}: kubectl: {error}");
             None
         }
     }
