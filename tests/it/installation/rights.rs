@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::{RIGHTS, renderings};
+use crate::support::kustomize::rendered;
 use crate::support::objects::{items, of_kind, texts, the};
 
 /// What the rules of roles allow, one line for each resource.
@@ -82,6 +83,31 @@ fn each_role_is_bound_to_the_account_that_is_there() {
                 let metadata = &account["metadata"];
                 let subject = json!({"kind": "ServiceAccount", "name": metadata["name"], "namespace": metadata["namespace"]});
                 assert_eq!(binding["subjects"], json!([subject]), "{folder}");
+            }
+        }
+    }
+}
+
+#[test]
+fn policies_are_what_is_installed_looked_at_and_read() {
+    let Some(callers) = rendered("manifests/policies") else { return };
+    let [rule] = &callers[0]["webhooks"][0]["rules"].as_array().unwrap()[..] else { panic!("{callers:?}") };
+    let expected = BTreeSet::from(POLICIES);
+    assert_eq!(texts(&rule["resources"]).into_iter().collect::<BTreeSet<_>>(), expected);
+    for (folder, objects) in renderings(RIGHTS) {
+        let definitions = of_kind(&objects, "CustomResourceDefinition");
+        let plurals: BTreeSet<&str> =
+            definitions.iter().map(|one| one["spec"]["names"]["plural"].as_str().unwrap()).collect();
+        assert_eq!(plurals, expected, "{folder}");
+        for definition in definitions {
+            assert_eq!(rule["apiGroups"], json!([definition["spec"]["group"]]), "{folder}");
+            for version in items(&definition["spec"]["versions"]) {
+                assert_eq!(rule["apiVersions"], json!([version["name"]]), "{folder}");
+                assert!(
+                    version["subresources"].get("status").is_some(),
+                    "{folder}: {}",
+                    definition["metadata"]
+                );
             }
         }
     }
