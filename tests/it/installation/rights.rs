@@ -57,7 +57,7 @@ fn rights_are_those_that_are_needed_and_no_more() {
         };
         expected.extend(others.iter().map(|line| (*line).to_owned()));
         expected.insert("leases.coordination.k8s.io  create".to_owned());
-        expected.insert("leases.coordination.k8s.io reviser get,update,patch".to_owned());
+        expected.insert("leases.coordination.k8s.io reviser get,patch".to_owned());
         assert_eq!(allowed(&roles), expected, "{folder}");
         assert!(!json!(roles).to_string().contains('*'), "{folder}");
         assert!(!json!(roles).to_string().contains("nonResourceURLs"), "{folder}");
