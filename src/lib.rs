@@ -6,6 +6,7 @@
 pub mod app;
 pub mod certs;
 pub mod cli;
+pub mod controller;
 pub mod documents;
 pub mod domain;
 pub mod doors;

@@ -7,6 +7,7 @@ mod chaperons;
 mod lookup;
 mod review;
 mod revise;
+mod standing;
 mod works;
 
 #[cfg(test)]
@@ -27,6 +28,7 @@ use crate::state::{BindingLister, ClusterLister, Ledger, WorkLister};
 pub use chaperons::{ChaperonReview, elect};
 pub use review::ReviewOutcome;
 pub use revise::{Revised, SkippedRule};
+pub use standing::{Due, Standing};
 pub use works::WorkReview;
 
 use revise::Situation;
