@@ -93,6 +93,7 @@ const ONLY: &[(&str, &[&str])] = &[
     ("regex_lite", &["expression"]),
     ("rcgen", &["certs"]),
     ("ring", &["domain", "server"]),
+    ("kube", &["apiserver", "resources"]),
     ("prometheus_client", &["server", "doors", "app"]),
     ("tracing_subscriber", &["telemetry"]),
 ];
