@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::actions::Action;
 use super::selectors::{ResourceSelector, TargetClusters};
-use super::transformations::{Transformation, Transformations, chooses};
+use super::transformations::{Home, Transformation, Transformations, chooses};
 use crate::domain::{ADMIRALTY_GROUP, Failure, GroupVersionKind, POD_CHAPERON, Workload, digest};
 use crate::expression::{Condition, Expression};
 use crate::json::{Pointer, Raw};
@@ -72,6 +72,21 @@ impl PolicySet {
             }
         }
         Ok(selecting)
+    }
+
+    /// A digest of all that a [`Selection`] can be of: where that is the same, so is every selection.
+    pub fn digest(&self) -> String {
+        let policies = self.policies.iter().map(|policy| policy.digest.as_str());
+        let transformations = self.transformations.iter();
+        // The one is told from the other by what is between them, which is nobody's digest.
+        let homes = transformations.flat_map(|transformation| {
+            let home = match &transformation.home {
+                Home::Namespace(namespace) => namespace.as_str(),
+                Home::AnyNamespace | Home::Cluster => "",
+            };
+            [transformation.digest.as_str(), home]
+        });
+        digest(policies.chain(["/"]).chain(homes))
     }
 
     /// Whether a policy can select objects of this kind at all.

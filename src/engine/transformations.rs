@@ -89,6 +89,11 @@ impl Transformations {
         same.sort_by(|a, b| a.home.cmp(&b.home));
     }
 
+    /// All of them, by name.
+    pub fn iter(&self) -> impl Iterator<Item = &Transformation> {
+        self.0.values().flatten()
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

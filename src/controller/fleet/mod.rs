@@ -71,7 +71,7 @@ pub struct Seen {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Touched {
     /// It is stored, like this.
-    Done(Seen),
+    Done(Box<Seen>),
     /// Not this one, now.
     Refused,
     /// The server, or the way to it, has trouble.
@@ -229,7 +229,7 @@ impl Fleet {
                 if let Some(standing) = seen.standing.as_ref().filter(|_| is_of_now) {
                     known.answered(now, &standing.due, standing.wanted.clone(), seen.generation);
                 }
-                self.applied(now, name, seen);
+                self.applied(now, name, *seen);
             }
             // What is known of new policies is that they may have mended it.
             Touched::Refused | Touched::Trouble if is_of_now => known.failed(now),
