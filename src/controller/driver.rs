@@ -319,4 +319,3 @@ fn entries(stored: &Stored) -> BTreeMap<String, String> {
     };
     annotations.filter_map(entry).collect()
 }
-

@@ -67,9 +67,8 @@ impl Policies {
 
     /// What they say about allocations.
     pub(super) fn allocations(&self) -> Allocations {
-        let ends_with_time = |handover: &Handover| {
-            matches!(handover, Handover::AfterRelease { timeout: Some(_) })
-        };
+        let ends_with_time =
+            |handover: &Handover| matches!(handover, Handover::AfterRelease { timeout: Some(_) });
         let all = &self.set.allocations;
         let timed = all.iter().filter(|(_, allocation)| ends_with_time(&allocation.handover));
         let is_whole = self.verdicts.iter().all(|verdict| verdict.findings.is_empty());

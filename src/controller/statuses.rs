@@ -91,13 +91,7 @@ impl Statuses {
     }
 
     /// A write has ended.
-    pub(super) fn written(
-        &mut self,
-        now: Instant,
-        key: &Key,
-        status: &Value,
-        result: Result<(), CallError>,
-    ) {
+    pub(super) fn written(&mut self, now: Instant, key: &Key, status: &Value, result: Result<(), CallError>) {
         self.in_flight = self.in_flight.saturating_sub(1);
         let Some(written) = self.written.get_mut(&name(key)) else { return };
         written.under_way = false;

@@ -134,8 +134,7 @@ fn manifest_stands(
 }
 
 fn select_text<'s>(set: &'s PolicySet, workload: &Workload, text: &str) -> Result<Selection<'s>, Failure> {
-    let text =
-        Text::parse(text.as_bytes()).map_err(|error| Failure::unprocessable(error.to_string()))?;
+    let text = Text::parse(text.as_bytes()).map_err(|error| Failure::unprocessable(error.to_string()))?;
     at_work(set, workload, &text.root())
 }
 

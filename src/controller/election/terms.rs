@@ -199,7 +199,10 @@ mod tests {
         assert_eq!(see(s(114), lease("b", "a bit later", "2")), Move::Wait);
         assert_eq!(see(s(128), lease("b", "a bit later", "2")), Move::Wait);
         let Move::Write(version, spec) = see(s(129), lease("b", "a bit later", "2")) else { panic!() };
-        assert_eq!((version.as_str(), &spec["leaseTransitions"], &spec["acquireTime"]), ("2", &4.into(), &"t".into()));
+        assert_eq!(
+            (version.as_str(), &spec["leaseTransitions"], &spec["acquireTime"]),
+            ("2", &4.into(), &"t".into())
+        );
     }
 
     #[test]

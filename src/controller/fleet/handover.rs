@@ -146,9 +146,8 @@ impl Group {
         let named = ledger.map(|cluster| format!("{EXECUTION_NAMESPACE_PREFIX}{cluster}"));
         let is_named = |name: &WorkName| named.as_ref() == Some(&name.namespace) && Some(name) != left;
         let mut round: Vec<&WorkName> = candidates.iter().map(|(name, _)| *name).collect();
-        round.sort_by_key(|name| {
-            (Some(*name) == left, !is_named(name), !works.get(*name).is_some_and(lacks))
-        });
+        round
+            .sort_by_key(|name| (Some(*name) == left, !is_named(name), !works.get(*name).is_some_and(lacks)));
         let left_is_there = left.is_some_and(|left| candidates.iter().any(|(name, _)| *name == left));
         let first_is_named = round.first().is_some_and(|name| is_named(name));
         if first_is_named || left_is_there && !is_lacked {
@@ -162,7 +161,8 @@ impl Group {
             (None, false) => WRITING,
         };
         let round = round.into_iter().cloned().collect();
-        let candidates = candidates.iter().map(|(name, known)| ((*name).clone(), known.uid.clone())).collect();
+        let candidates =
+            candidates.iter().map(|(name, known)| ((*name).clone(), known.uid.clone())).collect();
         let shape = Shape { ledger: ledger.cloned(), left: left.cloned(), releasing, candidates };
         Outlook::Gap(shape, round, delay)
     }
@@ -263,7 +263,8 @@ impl Fleet {
     pub(super) fn note_hosts(&mut self, name: &WorkName, before: &Known, after: Option<&Known>) {
         let Some(group) = self.groups.get_mut(&before.standing.binding) else { return };
         let still = after.filter(|after| after.uid == before.uid).map(|after| &after.standing.hosts);
-        let lost = before.standing.hosts.iter().filter(|hosted| !still.is_some_and(|still| still.contains(*hosted)));
+        let lost =
+            before.standing.hosts.iter().filter(|hosted| !still.is_some_and(|still| still.contains(*hosted)));
         for allocation in lost {
             group.left.insert(allocation.clone(), name.clone());
         }

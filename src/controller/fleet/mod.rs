@@ -17,6 +17,8 @@ mod handover;
 mod known;
 mod pace;
 
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -251,7 +251,10 @@ impl World {
         let limits = Limits::default();
         for (position, (at, _)) in self.touches.iter().enumerate() {
             let within = self.touches[position..].iter().filter(|(other, _)| *other < at + 1000).count();
-            assert!(within <= limits.per_second as usize + limits.in_flight + 1, "{within} touches in a second");
+            assert!(
+                within <= limits.per_second as usize + limits.in_flight + 1,
+                "{within} touches in a second"
+            );
         }
     }
 }
