@@ -97,6 +97,10 @@ impl CallError {
         Self { action, cause: Cause::Late(super::CALL_LIMIT.as_secs()) }
     }
 
+    pub(super) fn not_served(action: String, what: &str) -> Self {
+        Self { action, cause: Cause::NotServed(what.to_owned()) }
+    }
+
     pub(super) fn unreadable(action: String, problem: &impl ToString) -> Self {
         Self { action, cause: Cause::Unreadable(problem.to_string()) }
     }

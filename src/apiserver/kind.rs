@@ -52,7 +52,8 @@ impl Kind {
         Self::of("reviser.io", "v1alpha1", "TargetPodTransformation", "targetpodtransformations", true),
     ];
 
-    const fn of(
+    /// A kind by these names.
+    pub const fn of(
         group: &'static str,
         version: &'static str,
         kind: &'static str,

@@ -13,6 +13,7 @@
 //! * a watch recovers by itself, for ever, waiting longer each time, with jitter.
 
 mod call;
+mod discovery;
 mod error;
 mod kind;
 mod stored;
@@ -21,8 +22,10 @@ mod watch;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -55,6 +58,7 @@ pub struct ApiServer {
     client: Client,
     address: String,
     namespace: String,
+    kinds: Arc<Mutex<BTreeMap<String, Kind>>>,
 }
 
 impl fmt::Debug for ApiServer {
@@ -77,7 +81,7 @@ impl ApiServer {
         let address = config.cluster_url.to_string().trim_end_matches('/').to_owned();
         let namespace = config.default_namespace.clone();
         let client = Client::try_from(config).map_err(ConnectError::client)?;
-        Ok(Self { client, address, namespace })
+        Ok(Self { client, address, namespace, kinds: Arc::default() })
     }
 
     /// Where it is, for the log.

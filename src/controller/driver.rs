@@ -16,7 +16,7 @@ use super::metrics::ControllerMetrics;
 use super::policies::Policies;
 use super::statuses::Statuses;
 use crate::apiserver::{ApiServer, CallError, Event, Kind, Stored, Watched};
-use crate::domain::BindingName;
+use crate::domain::{BindingName, allocation_annotation, annotated_allocation};
 use crate::json::Text;
 use crate::service::Standing;
 
@@ -133,7 +133,7 @@ impl Driver<'_> {
 
     fn clear(&mut self, binding: BindingName, version: &str, allocations: &[String]) {
         let annotations: serde_json::Map<String, serde_json::Value> =
-            allocations.iter().map(|name| (annotation(name), serde_json::Value::Null)).collect();
+            allocations.iter().map(|name| (allocation_annotation(name), serde_json::Value::Null)).collect();
         let body = json!({"metadata": {"resourceVersion": version, "annotations": annotations}});
         tracing::info!(%binding, allocations = allocations.join(","), "no policy names these allocations any more: they are taken out of the ledger");
         let server = self.server.clone();
@@ -305,17 +305,11 @@ fn name_of(stored: &Stored) -> WorkName {
     WorkName { namespace: stored.namespace().to_owned(), name: stored.name().to_owned() }
 }
 
-/// The annotation of a binding that holds an entry of the ledger.
-fn annotation(allocation: &str) -> String {
-    format!("reviser.io/{allocation}-cluster")
-}
-
 /// The entries of the ledger in the annotations of a binding.
 fn entries(stored: &Stored) -> BTreeMap<String, String> {
     let annotations = stored.metadata().annotations.iter().flatten();
     let entry = |(key, cluster): (&String, &String)| {
-        let allocation = key.strip_prefix("reviser.io/")?.strip_suffix("-cluster")?;
-        Some((allocation.to_owned(), cluster.clone()))
+        Some((annotated_allocation(key)?.to_owned(), cluster.clone()))
     };
     annotations.filter_map(entry).collect()
 }

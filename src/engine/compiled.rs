@@ -8,7 +8,9 @@ use std::time::Duration;
 use super::actions::Action;
 use super::selectors::{ResourceSelector, TargetClusters};
 use super::transformations::{Home, Transformation, Transformations, chooses};
-use crate::domain::{ADMIRALTY_GROUP, Failure, GroupVersionKind, POD_CHAPERON, Workload, digest};
+use crate::domain::{
+    ADMIRALTY_GROUP, Failure, GroupVersionKind, POD_CHAPERON, Workload, allocation_annotation, digest,
+};
 use crate::expression::{Condition, Expression};
 use crate::json::{Pointer, Raw};
 
@@ -52,6 +54,19 @@ impl Selection<'_> {
     pub fn needs_cluster(&self) -> bool {
         !self.transformations.is_empty() || self.policies.iter().any(|policy| policy.needs_cluster)
     }
+
+    /// Whether something wants to know the template, as which `object` goes to the cluster: a rule reads it, or `object` is
+    /// pinned, and only the template says so for all clusters.
+    pub fn needs_original(&self, object: &Raw<'_>) -> bool {
+        self.policies.iter().any(|policy| policy.needs_original)
+            || super::allocations(&self.policies).any(|allocation| is_pinned(object, allocation))
+    }
+}
+
+/// Whether `object` carries a pin of `allocation`, of whatever kind.
+fn is_pinned(object: &Raw<'_>, allocation: &str) -> bool {
+    let pin = Pointer::of(["metadata", "annotations", &allocation_annotation(allocation)]);
+    object.at(&pin).is_ok_and(|pin| pin.is_some_and(|pin| !pin.is_null()))
 }
 
 impl PolicySet {
@@ -158,6 +173,8 @@ pub struct Policy {
     pub rules: Vec<Rule>,
     /// Whether a rule needs to know more of the cluster than its name.
     pub needs_cluster: bool,
+    /// Whether a rule reads the template.
+    pub needs_original: bool,
     /// A digest of the document.
     pub digest: String,
 }

@@ -64,8 +64,12 @@ pub(super) fn policy(
     }
     let needs_cluster =
         expressions.needs_cluster() || rules.iter().any(|rule: &Rule| rule.target.needs_cluster());
-    let policy = Policy { owner, priority, selectors, variables, rules, needs_cluster, digest };
-    Read { policy, allocations, used, reads: expressions.into_reads() }
+    let reads = expressions.into_reads();
+    let needs_original = reads.contains(&Variable::Original)
+        || rules.iter().any(|rule: &Rule| matches!(rule.action, Action::Divide(_)));
+    let policy =
+        Policy { owner, priority, selectors, variables, rules, needs_cluster, needs_original, digest };
+    Read { policy, allocations, used, reads }
 }
 
 /// The allocation that a rule names, and where; also if there is something wrong with the rule.

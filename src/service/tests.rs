@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 
 use super::*;
-use crate::domain::{AllocationKey, ClusterName, GroupVersionKind, Schedule, TargetCluster};
+use crate::domain::{AllocationKey, Binding, ClusterName, GroupVersionKind, Schedule, TargetCluster};
 use crate::json::{Raw, Text, Value};
 use crate::policy;
 use crate::state::memory::MemoryLedger;
@@ -125,7 +125,7 @@ async fn nothing_is_claimed_unless_a_rule_needs_it() {
         assert_eq!(revised(&service, object, target("x", None)).await.unwrap(), "[]");
     }
     let key = AllocationKey::new("lead", &workload());
-    assert_eq!(ledger.read(&key).await.unwrap(), None);
+    assert_eq!(ledger.read(&key, None).await.unwrap(), None);
     assert_eq!(
         revised(&service, STEPS, target("x", None)).await.unwrap_err().split(';').next(),
         Some(
@@ -133,7 +133,7 @@ async fn nothing_is_claimed_unless_a_rule_needs_it() {
         )
     );
     revised(&service, STEPS, target("z", Some(BOTH))).await.unwrap();
-    assert_eq!(ledger.read(&key).await.unwrap(), Some(cluster("x")));
+    assert_eq!(ledger.read(&key, None).await.unwrap(), Some(cluster("x")));
 }
 
 #[tokio::test]
@@ -211,13 +211,18 @@ impl Broken {
 }
 
 impl Ledger for Broken {
-    fn read<'a>(&'a self, _: &'a AllocationKey) -> BoxFuture<'a, Result<Option<ClusterName>, LedgerError>> {
+    fn read<'a>(
+        &'a self,
+        _: &'a AllocationKey,
+        _: Option<&'a Binding>,
+    ) -> BoxFuture<'a, Result<Option<ClusterName>, LedgerError>> {
         Box::pin(async { Ok(None) })
     }
 
     fn compare_and_swap<'a>(
         &'a self,
         _: &'a AllocationKey,
+        _: Option<&'a Binding>,
         _: Option<&'a ClusterName>,
         _: &'a ClusterName,
     ) -> BoxFuture<'a, Result<Swap, LedgerError>> {

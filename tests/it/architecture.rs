@@ -15,7 +15,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("yaml", &["json"]),
     ("documents", &["json", "yaml"]),
     ("work", &["domain", "engine", "json", "patch"]),
-    ("state", &["documents", "domain", "json", "work", "yaml"]),
+    ("apiserver", &[]),
+    ("state", &["apiserver", "documents", "domain", "json", "work", "yaml"]),
     ("protocol", &["domain", "json", "patch"]),
     ("service", &["domain", "engine", "json", "patch", "state", "work"]),
     ("controller", &["apiserver", "domain", "engine", "json", "service"]),
@@ -27,6 +28,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "app",
         &[
+            "apiserver",
             "certs",
             "documents",
             "domain",
@@ -43,6 +45,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
+            "apiserver",
             "app",
             "certs",
             "documents",
@@ -109,7 +112,8 @@ const ONLY: &[(&str, &[&str])] = &[
 ];
 
 /// The service sees the ports of `state`, not what is behind them.
-const IMPLEMENTATIONS: &[&str] = &["state::memory", "state::file", "state::files", "state::snapshot"];
+const IMPLEMENTATIONS: &[&str] =
+    &["state::memory", "state::file", "state::files", "state::kube", "state::snapshot"];
 
 fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")

@@ -41,7 +41,7 @@ fn a_work_that_is_denied_claims_nothing() {
     };
     let claimed = |name: &str| {
         let key = AllocationKey::new("fort", &workload(name));
-        ledger.read(&key).now_or_never().unwrap().unwrap()
+        ledger.read(&key, None).now_or_never().unwrap().unwrap()
     };
     let fort = json!([{"type": "Fort", "properties": {"pull": "false"}}]);
     // The second manifest can't be revised.
