@@ -106,7 +106,7 @@ impl CustomPolicies {
     fn take(&mut self, position: usize, event: Event) -> bool {
         let kind = &Kind::POLICIES[position];
         let followed = &mut self.kinds[position];
-        if let Event::Failed { problem, not_served } = event {
+        if let Event::Failed { problem, not_served, .. } = event {
             if !std::mem::replace(&mut followed.is_failing, true) {
                 let advice = if not_served {
                     "apply the custom resource definitions of reviser, or serve policies from files with --policy"
