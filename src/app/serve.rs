@@ -12,7 +12,7 @@ use super::policies::Loaded;
 use super::reload::{self, PolicyFiles};
 use super::state;
 use crate::certs::{self, CertsError, Pair, Pem, SubjectNames};
-use crate::doors::{Interpreter, PodChaperons, Pods, RevisionMetrics, Works};
+use crate::doors::{Interpreter, PodChaperons, Pods, Policies, RevisionMetrics, StoredPolicies, Works};
 use crate::server::{self, CertificateSource, Doors, Lifecycle, Metrics, Options, Parts, Server, TlsOptions};
 use crate::service::Service;
 use crate::state::Ledger;
@@ -126,7 +126,9 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
             )
             .with(Works::PATH, Works::NAME, Works::new(Arc::clone(&service), revisions.clone()))
             .with(PodChaperons::PATH, PodChaperons::NAME, PodChaperons::new(service, revisions.clone()))
-            .with(Pods::PATH, Pods::NAME, Pods::new(revisions)),
+            .with(Pods::PATH, Pods::NAME, Pods::new(revisions.clone()))
+            // Standalone nobody knows what an API server holds: each document is looked at by itself.
+            .with(Policies::PATH, Policies::NAME, Policies::new(StoredPolicies::default(), revisions)),
         checks: Vec::new(),
         metrics,
         registry: Arc::new(registry),

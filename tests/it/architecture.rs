@@ -17,7 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("work", &["domain", "engine", "json", "patch"]),
     ("state", &["documents", "domain", "json", "work", "yaml"]),
     ("protocol", &["domain", "json", "patch"]),
-    ("service", &["domain", "engine", "json", "patch", "state", "work"]),
+    ("service", &["domain", "engine", "json", "patch", "policy", "state", "work"]),
     ("certs", &[]),
     ("manifests", &["certs", "domain", "engine", "json", "protocol", "yaml"]),
     ("telemetry", &["json"]),

@@ -13,6 +13,7 @@ mod http;
 mod limits;
 mod manifests;
 mod policies_doc;
+mod policies_manifest;
 mod reload;
 mod repository;
 mod samples;
