@@ -67,8 +67,8 @@ func (s *Site) nameCases(table *Table, server *Server) {
 		{"a DNS name without a port", "HTTP/1.1", at("https://" + dnsName + "/interpret")},
 		{"an IPv4 address", "HTTP/1.1", at("https://" + ipv4 + ":8443/interpret")},
 		{"an IPv6 address", "HTTP/1.1", at("https://[" + ipv6 + "]:8443/interpret")},
-		{"localhost", "HTTP/2.0", at("https://localhost:8443/interpret")},
-		{"127.0.0.1", "HTTP/2.0", at("https://127.0.0.1:8443/interpret")},
+		{"localhost", http2, at("https://localhost:8443/interpret")},
+		{"127.0.0.1", http2, at("https://127.0.0.1:8443/interpret")},
 		{"two authorities", "HTTP/1.1", webhookutil.ClientConfig{URL: "https://" + dnsName + "/interpret",
 			CABundle: slices.Concat(other.authority, s.certificates.authority)}},
 	} {
