@@ -10,7 +10,6 @@ fn go(arguments: &[&str]) -> std::io::Result<Output> {
         .args(arguments)
         .current_dir(folder)
         .env("GOWORK", "off")
-        .env("CGO_ENABLED", "0")
         .env_remove("GOFLAGS")
         .output()
 }
