@@ -11,6 +11,7 @@ mod architecture;
 mod definitions;
 mod health;
 mod http;
+mod installation;
 mod limits;
 mod manifests;
 mod policies_doc;
