@@ -3,6 +3,7 @@
 //! The binary `reviser` is a thin shell around this library. What is where, who may use whom and why is
 //! told in `ARCHITECTURE.md`; how to run it, in `README.md`.
 
+pub mod apiserver;
 pub mod app;
 pub mod certs;
 pub mod cli;
@@ -16,6 +17,7 @@ pub mod manifests;
 pub mod patch;
 pub mod policy;
 pub mod protocol;
+pub mod resources;
 pub mod server;
 pub mod service;
 pub mod state;

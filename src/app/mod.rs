@@ -1,6 +1,8 @@
 //! The composition root: puts policies, ledger, state, service, doors and server together, and runs them.
 
 mod check;
+mod connected;
+mod custom;
 mod policies;
 mod reload;
 mod serve;
@@ -8,4 +10,4 @@ mod state;
 
 pub use check::{Checked, check};
 pub use policies::{Loaded, load};
-pub use serve::{LedgerChoice, ServeConfig, ServeError, serve};
+pub use serve::{LedgerChoice, ServeConfig, ServeError, State, serve};

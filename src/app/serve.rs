@@ -8,9 +8,12 @@ use std::time::{Duration, SystemTime};
 
 use prometheus_client::registry::Registry;
 
+use super::connected;
+use super::custom::CustomPolicies;
 use super::policies::Loaded;
 use super::reload::{self, PolicyFiles};
 use super::state;
+use crate::apiserver::{Access, ApiServer, ConnectError};
 use crate::certs::{self, CertsError, Pair, Pem, SubjectNames};
 use crate::doors::{Interpreter, PodChaperons, Pods, RevisionMetrics, Works};
 use crate::server::{self, CertificateSource, Doors, Lifecycle, Metrics, Options, Parts, Server, TlsOptions};
@@ -18,6 +21,7 @@ use crate::service::Service;
 use crate::state::Ledger;
 use crate::state::file::{FileLedger, OpenError};
 use crate::state::files::StateFiles;
+use crate::state::kube::{KubeLedger, KubeState};
 use crate::state::memory::MemoryLedger;
 
 /// Where allocations are remembered.
@@ -27,6 +31,8 @@ pub enum LedgerChoice {
     Memory,
     /// In a file.
     File(PathBuf),
+    /// On the bindings of the API server.
+    Kubernetes,
 }
 
 impl FromStr for LedgerChoice {
@@ -35,8 +41,9 @@ impl FromStr for LedgerChoice {
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once(':') {
             None if text == "memory" => Ok(Self::Memory),
+            None if text == "kubernetes" => Ok(Self::Kubernetes),
             Some(("file", path)) if !path.is_empty() => Ok(Self::File(path.into())),
-            _ => Err("it is `memory` or `file:PATH`".to_owned()),
+            _ => Err("it is `memory`, `file:PATH` or `kubernetes`".to_owned()),
         }
     }
 }
@@ -52,21 +59,38 @@ pub struct ServeConfig {
     pub certificate_directory: Option<PathBuf>,
     /// Whose certificates clients have to show; without it, none.
     pub client_ca_file: Option<PathBuf>,
-    /// The policies.
-    pub loaded: Loaded,
+    /// The policies; `None` for the custom resources of the API server.
+    pub loaded: Option<Loaded>,
     /// Where allocations are remembered; `None` if nobody said.
     pub ledger: Option<LedgerChoice>,
-    /// Where bindings, Works and clusters are read; without it, nowhere.
-    pub state: Option<StateFiles>,
+    /// Where bindings, Works and clusters are read.
+    pub state: State,
     /// The longest request body.
     pub max_body_bytes: usize,
     /// How long to serve on, not ready, after SIGTERM.
     pub drain: Duration,
 }
 
+/// Where bindings, Works and clusters are read.
+#[derive(Clone, Debug)]
+pub enum State {
+    /// Nowhere.
+    Unknown,
+    /// In files.
+    Files(StateFiles),
+    /// On an API server.
+    Server(Access),
+}
+
 /// Why a server did not start, or did not end as it should.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
+    /// Nobody can tell which API server is meant, or as whom to talk to it.
+    #[error("failed to connect to the API server")]
+    Connect(#[source] ConnectError),
+    /// What is asked for does not go together.
+    #[error("failed to serve: {0}")]
+    Usage(&'static str),
     /// The ledger can't be used.
     #[error("failed to open the ledger")]
     Ledger(#[source] OpenError),
@@ -83,13 +107,40 @@ pub enum ServeError {
 
 /// Serves until the process is told to end.
 pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
-    let seen = config.loaded.seen.clone();
-    let mut service = Service::new(policies(config.loaded), open(config.ledger)?);
-    if let Some(files) = &config.state {
-        let files = Arc::new(files.clone());
-        service = service.with_state(files.clone(), files.clone()).with_clusters(files);
+    let server = match &config.state {
+        State::Server(access) => Some(connect(access).await?),
+        State::Unknown | State::Files(_) => None,
+    };
+    let seen = config.loaded.as_ref().and_then(|loaded| loaded.seen.clone());
+    let reads_custom = config.loaded.is_none();
+    let mut service = Service::new(config.loaded.map(policies), open(config.ledger, server.as_ref())?);
+    let mut checks = Vec::new();
+    let mut files = None;
+    let mut watching = None;
+    match (config.state, &server) {
+        (State::Files(state), _) => {
+            let shared = Arc::new(state.clone());
+            service = service.with_state(shared.clone(), shared.clone()).with_clusters(shared);
+            files = Some(state);
+        }
+        (_, Some(server)) => {
+            let state = KubeState::new(server.clone());
+            let shared = Arc::new(state.clone());
+            service = service
+                .with_state(shared.clone(), shared.clone())
+                .with_templates(shared.clone())
+                .with_clusters(shared);
+            checks.push(connected::clusters(&state));
+            watching = Some(state);
+        }
+        _ => {}
     }
     let service = Arc::new(service);
+    let custom = server
+        .as_ref()
+        .filter(|_| reads_custom)
+        .map(|server| CustomPolicies::new(server.clone(), Arc::clone(&service)));
+    checks.extend(custom.as_ref().map(CustomPolicies::check));
     let certificate = if let Some(directory) = config.certificate_directory {
         CertificateSource::Directory(directory)
     } else {
@@ -106,9 +157,15 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
 
     let mut registry = Registry::default();
     let metrics = Metrics::register(&mut registry);
-    if let Some(files) = config.state {
+    if let Some(files) = files {
         state::register(&files, &mut registry);
         tokio::spawn(state::follow(files));
+    }
+    if let Some(state) = watching {
+        tokio::spawn(state.follow());
+    }
+    if let Some(custom) = custom {
+        tokio::spawn(custom.follow());
     }
     let stale = reload::register(&mut registry);
     if let Some(seen) = seen {
@@ -127,7 +184,7 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
             .with(Works::PATH, Works::NAME, Works::new(Arc::clone(&service), revisions.clone()))
             .with(PodChaperons::PATH, PodChaperons::NAME, PodChaperons::new(service, revisions.clone()))
             .with(Pods::PATH, Pods::NAME, Pods::new(revisions)),
-        checks: Vec::new(),
+        checks,
         metrics,
         registry: Arc::new(registry),
         lifecycle,
@@ -163,11 +220,25 @@ fn policies(loaded: Loaded) -> crate::engine::PolicySet {
     policies
 }
 
-fn open(choice: Option<LedgerChoice>) -> Result<Arc<dyn Ledger>, ServeError> {
-    Ok(match choice {
-        Some(LedgerChoice::File(path)) => Arc::new(FileLedger::open(path).map_err(ServeError::Ledger)?),
-        Some(LedgerChoice::Memory) => Arc::new(MemoryLedger::default()),
-        None => {
+async fn connect(access: &Access) -> Result<ApiServer, ServeError> {
+    let server = ApiServer::new(access).await.map_err(ServeError::Connect)?;
+    tracing::info!(address = server.address(), "bindings, Works and clusters are read from this API server");
+    Ok(server)
+}
+
+fn open(choice: Option<LedgerChoice>, server: Option<&ApiServer>) -> Result<Arc<dyn Ledger>, ServeError> {
+    Ok(match (choice, server) {
+        (Some(LedgerChoice::File(path)), _) => Arc::new(FileLedger::open(path).map_err(ServeError::Ledger)?),
+        (Some(LedgerChoice::Kubernetes) | None, Some(server)) => Arc::new(KubeLedger::new(server.clone())),
+        (Some(LedgerChoice::Kubernetes), None) => {
+            return Err(ServeError::Usage("--ledger kubernetes needs --kubeconfig or --in-cluster"));
+        }
+        (Some(LedgerChoice::Memory), None) => Arc::new(MemoryLedger::default()),
+        (Some(LedgerChoice::Memory), Some(_)) => {
+            tracing::warn!("--ledger memory: allocations are this process's own, and gone with it");
+            Arc::new(MemoryLedger::default())
+        }
+        (None, None) => {
             tracing::warn!(
                 "no --ledger: allocations are kept in memory, and chosen anew after a restart; --ledger file:PATH keeps them"
             );

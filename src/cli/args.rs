@@ -40,7 +40,7 @@ pub(super) enum Command {
 
 #[derive(Debug, Args)]
 pub(super) struct PolicyArgs {
-    /// Policy documents; the built-in example if left out
+    /// Policy documents; if left out, the custom resources of the API server, or without one the built-in example
     #[arg(short, long = "policy", value_name = "FILE|DIR", env = "REVISER_POLICY", value_delimiter = ',')]
     pub(super) policies: Vec<PathBuf>,
 }
@@ -61,10 +61,17 @@ pub(super) struct ServeArgs {
     pub(super) client_ca_file: Option<PathBuf>,
     #[command(flatten)]
     pub(super) policies: PolicyArgs,
-    /// Bindings, clusters and Works, as kubectl prints them; read again when they change
+    /// Read policies, bindings, Works and clusters from the API server of this kubeconfig's current context
+    #[arg(long, value_name = "FILE", env = "REVISER_KUBECONFIG", conflicts_with_all = ["in_cluster", "state"])]
+    pub(super) kubeconfig: Option<PathBuf>,
+    /// Read them from the API server of the cluster that this is a pod of, as its service account
+    #[arg(long, env = "REVISER_IN_CLUSTER", conflicts_with = "state")]
+    pub(super) in_cluster: bool,
+    /// Without an API server: bindings, clusters and Works, as kubectl prints them; read again when they change
     #[arg(long, value_name = "FILE|DIR", env = "REVISER_STATE", value_delimiter = ',')]
     pub(super) state: Vec<PathBuf>,
-    /// Where allocations are remembered: `memory`, or `file:PATH`; memory, with a warning, if left out
+    /// Where allocations are remembered: `memory`, `file:PATH`, or `kubernetes` (on the bindings). If left out: kubernetes with
+    /// an API server, else memory, with a warning
     #[arg(long, value_name = "LEDGER", env = "REVISER_LEDGER")]
     pub(super) ledger: Option<LedgerChoice>,
     /// The address to serve /livez, /readyz and /metrics on, in plain HTTP

@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &ManifestsArgs) -> Result<(), CliError> {
         }
         ManifestsFor::KarmadaWorks => {
             let selected = manifests::selected(&loaded.policies);
-            let transformations = !loaded.policies.transformations.is_empty();
+            let transformations = loaded.policies.has_transformations();
             if selected.is_empty() && !transformations {
                 output::note(
                     "no policy selects anything: only Works that are revised already are sent, to be undone",

@@ -5,19 +5,33 @@ use std::time::Duration;
 
 use super::args::ServeArgs;
 use super::exit::CliError;
-use crate::app::{self, ServeConfig};
+use crate::apiserver::Access;
+use crate::app::{self, ServeConfig, State};
 use crate::state::files::StateFiles;
 use crate::telemetry;
 
 pub(super) fn run(arguments: ServeArgs) -> Result<(), CliError> {
     let _log = telemetry::init(arguments.log_format, &arguments.log_level).map_err(CliError::failed)?;
-    let loaded = app::load(&arguments.policies.policies).map_err(|findings| {
-        CliError::Refused(format!("the policies are refused:\n{}", findings.join("\n")))
-    })?;
-    let state =
-        (!arguments.state.is_empty()).then(|| StateFiles::open(arguments.state)).transpose().map_err(
-            |findings| CliError::Refused(format!("the state files are refused:\n{}", findings.join("\n"))),
-        )?;
+    let access = match arguments.kubeconfig {
+        Some(path) => Some(Access::Kubeconfig(path)),
+        None => arguments.in_cluster.then_some(Access::InCluster),
+    };
+    let policies = arguments.policies.policies;
+    let loaded = if access.is_some() && policies.is_empty() {
+        None
+    } else {
+        let loaded = app::load(&policies).map_err(|findings| {
+            CliError::Refused(format!("the policies are refused:\n{}", findings.join("\n")))
+        })?;
+        Some(loaded)
+    };
+    let state = match access {
+        Some(access) => State::Server(access),
+        None if arguments.state.is_empty() => State::Unknown,
+        None => State::Files(StateFiles::open(arguments.state).map_err(|findings| {
+            CliError::Refused(format!("the state files are refused:\n{}", findings.join("\n")))
+        })?),
+    };
     let config = ServeConfig {
         secure_address: SocketAddr::new(arguments.bind_address, arguments.secure_port),
         admin_address: arguments.admin_bind_address,

@@ -35,6 +35,20 @@ impl AllocationKey {
     }
 }
 
+/// The annotation that says in which cluster an allocation is, or on a template has to be: `reviser.io/<allocation>-cluster`.
+pub fn allocation_annotation(allocation: &str) -> String {
+    format!("{ALLOCATION_PREFIX}{allocation}{ALLOCATION_SUFFIX}")
+}
+
+/// The allocation that an annotation is about, if it is about one.
+pub fn annotated_allocation(key: &str) -> Option<&str> {
+    let name = key.strip_prefix(ALLOCATION_PREFIX)?.strip_suffix(ALLOCATION_SUFFIX)?;
+    (!name.is_empty()).then_some(name)
+}
+
+const ALLOCATION_PREFIX: &str = "reviser.io/";
+const ALLOCATION_SUFFIX: &str = "-cluster";
+
 impl fmt::Display for AllocationKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { allocation, group, kind, namespace, name } = self;

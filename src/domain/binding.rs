@@ -1,5 +1,7 @@
 //! What Karmada decided about a workload.
 
+use std::collections::BTreeMap;
+
 use super::{ClusterName, Schedule};
 
 /// A `ResourceBinding` or `ClusterResourceBinding`, as far as a revision needs it.
@@ -14,6 +16,17 @@ pub struct Binding {
     pub schedule: Schedule,
     /// `spec.preserveResourcesOnDeletion`: a cluster that it leaves keeps the object.
     pub preserves: bool,
+    /// What an API server has of it besides; `None` for one that is not from there.
+    pub stored: Option<Box<StoredBinding>>,
+}
+
+/// What an API server has of a binding besides what Karmada decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredBinding {
+    /// `metadata.resourceVersion`: another one means that it has been written since.
+    pub resource_version: String,
+    /// Where allocations are, as its annotations `reviser.io/<allocation>-cluster` say, by the name of the allocation.
+    pub allocations: BTreeMap<String, ClusterName>,
 }
 
 /// Which binding a Work says that it belongs to.
@@ -26,6 +39,12 @@ pub struct BindingName {
 }
 
 impl BindingName {
+    /// The name of `binding`.
+    pub fn of(binding: &Binding) -> Self {
+        let namespace = (!binding.namespace.is_empty()).then(|| binding.namespace.clone());
+        Self { namespace, name: binding.name.clone() }
+    }
+
     /// Whether it is `binding` that is meant.
     pub fn names(&self, binding: &Binding) -> bool {
         self.namespace.as_deref().unwrap_or_default() == binding.namespace && self.name == binding.name

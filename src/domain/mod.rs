@@ -29,8 +29,8 @@ pub use admiralty::{
     ADMIRALTY_GROUP, ClusterKind, ELECT_ANNOTATION, POD_CHAPERON, PROPOSED_TRANSFORMATION_ANNOTATION,
     TRANSFORMATION_ANNOTATION, join_transformations,
 };
-pub use allocation::AllocationKey;
-pub use binding::{Binding, BindingName, Delivery, Hosts};
+pub use allocation::{AllocationKey, allocation_annotation, annotated_allocation};
+pub use binding::{Binding, BindingName, Delivery, Hosts, StoredBinding};
 pub use cluster::Cluster;
 pub use digest::digest;
 pub use duration::parse_duration;

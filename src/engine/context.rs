@@ -8,7 +8,7 @@ use super::handover::{Known, Settled};
 use super::revise::{Facts, Request, Stop};
 use super::templated::Templated;
 use super::{Draft, actions};
-use crate::domain::{ClusterName, Failure};
+use crate::domain::{ClusterName, Failure, allocation_annotation};
 use crate::expression::{
     Bindings, Budget, Condition, EvaluateError, Expression, Missing, Template, Variable,
 };
@@ -254,7 +254,7 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
 
     /// The cluster that the template pins `allocation` to.
     fn pinned(&self, allocation: &str) -> Result<Option<ClusterName>, Failure> {
-        let key = format!("reviser.io/{allocation}-cluster");
+        let key = allocation_annotation(allocation);
         let pointer = || Pointer::of(["metadata", "annotations", &key]);
         let refused = |problem: String| {
             Failure::unprocessable(format!(

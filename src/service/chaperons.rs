@@ -52,7 +52,7 @@ impl Service {
         review: ChaperonReview<'_, 'a>,
     ) -> Result<ReviewOutcome<'a>, Failure> {
         let ChaperonReview { workload, object, target, dry_run } = review;
-        let set = self.policies.load_full();
+        let set = self.policies()?;
         let selection = set.selection(workload, &object)?;
         if selection.is_empty() {
             return Ok(ReviewOutcome::untouched());

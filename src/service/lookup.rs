@@ -5,6 +5,7 @@ use crate::domain::{
     ADMIRALTY_GROUP, Binding, BindingName, Cluster, ClusterKind, Delivery, Failure, Workload,
 };
 use crate::engine::{Request, Selection};
+use crate::json::Raw;
 use crate::state::{BindingLookup, LookupError};
 
 impl Service {
@@ -30,6 +31,25 @@ impl Service {
             )));
         };
         bindings.find(workload, Some(named)).await.map_err(|error| Failure::unavailable(error.to_string()))
+    }
+
+    /// The template of `workload`, as text, if `selection` wants to know it and templates can be read.
+    pub(super) async fn template(
+        &self,
+        workload: &Workload,
+        object: &Raw<'_>,
+        selection: &Selection<'_>,
+    ) -> Result<Option<String>, Failure> {
+        let Some(templates) = self.templates.as_ref().filter(|_| selection.needs_original(object)) else {
+            return Ok(None);
+        };
+        match templates.template(workload).await {
+            Ok(Some(template)) => Ok(Some(template)),
+            Ok(None) => Err(Failure::unavailable(
+                "its template is gone, and a rule or a pin has to be read from it; nothing is guessed",
+            )),
+            Err(error) => Err(Failure::unavailable(error.to_string())),
+        }
     }
 
     /// What is known about the cluster, and as what if that is known too; nothing if nobody may want to know it.
@@ -66,10 +86,11 @@ impl Service {
     pub(super) async fn deliveries(
         &self,
         workload: &Workload,
+        called: Option<&str>,
         own: Option<Delivery>,
     ) -> Result<Vec<Delivery>, Failure> {
         let Some(works) = &self.works else { return Ok(Vec::new()) };
-        let listed = works.delivering(workload).await;
+        let listed = works.delivering(workload, called).await;
         let mut deliveries = listed.map_err(|error| Failure::unavailable(error.to_string()))?;
         if let Some(own) = own {
             deliveries.retain(|delivery| delivery.cluster != own.cluster);

@@ -16,30 +16,31 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use arc_swap::ArcSwap;
+use arc_swap::ArcSwapOption;
 use jiff::Timestamp;
 
 use crate::domain::{Answer, Code, Failure, Operation, Question, Target, Workload};
 use crate::engine::{self, Handing, PolicySet};
 use crate::json::Raw;
-use crate::state::{BindingLister, ClusterLister, Ledger, WorkLister};
+use crate::state::{BindingLister, ClusterLister, Ledger, TemplateLister, WorkLister};
 
 pub use chaperons::{ChaperonReview, elect};
 pub use review::ReviewOutcome;
 pub use revise::{Revised, SkippedRule};
 pub use works::WorkReview;
 
-use revise::Situation;
+use revise::{MAX_ATTEMPTS, Situation, contended};
 
 /// The service. Shared by all connections.
 #[derive(Debug)]
 pub struct Service {
     /// Read once a request, so that it sees one set from its beginning to its end.
-    policies: ArcSwap<PolicySet>,
+    policies: ArcSwapOption<PolicySet>,
     ledger: Arc<dyn Ledger>,
     bindings: Option<Arc<dyn BindingLister>>,
     works: Option<Arc<dyn WorkLister>>,
     clusters: Option<Arc<dyn ClusterLister>>,
+    templates: Option<Arc<dyn TemplateLister>>,
     clock: Clock,
 }
 
@@ -79,14 +80,16 @@ impl<'a> Outcome<'a> {
 }
 
 impl Service {
-    /// A service with these policies and this ledger, that can read neither bindings nor Works.
-    pub fn new(policies: PolicySet, ledger: Arc<dyn Ledger>) -> Self {
+    /// A service with these policies and this ledger, that can read neither bindings nor Works. Without policies it refuses to
+    /// answer until [there are some](Self::replace_policies): who knows none yet does not know that there are none.
+    pub fn new(policies: impl Into<Option<PolicySet>>, ledger: Arc<dyn Ledger>) -> Self {
         Self {
-            policies: ArcSwap::from_pointee(policies),
+            policies: ArcSwapOption::from_pointee(policies.into()),
             ledger,
             bindings: None,
             works: None,
             clusters: None,
+            templates: None,
             clock: Clock(Arc::new(system_time)),
         }
     }
@@ -103,6 +106,12 @@ impl Service {
         Self { clusters: Some(clusters), ..self }
     }
 
+    /// The same service, that reads templates here.
+    #[must_use]
+    pub fn with_templates(self, templates: Arc<dyn TemplateLister>) -> Self {
+        Self { templates: Some(templates), ..self }
+    }
+
     /// The same service, with another clock.
     #[must_use]
     pub fn with_clock(self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
@@ -111,7 +120,14 @@ impl Service {
 
     /// Puts other policies in force, for the requests that begin from now on.
     pub fn replace_policies(&self, policies: PolicySet) {
-        self.policies.store(Arc::new(policies));
+        self.policies.store(Some(Arc::new(policies)));
+    }
+
+    /// The policies that are in force.
+    pub(in crate::service) fn policies(&self) -> Result<Arc<PolicySet>, Failure> {
+        self.policies.load_full().ok_or_else(|| {
+            Failure::unavailable("the policies have not been read from the API server yet; try again")
+        })
     }
 
     /// Answers a question. After `deadline` the answer is a failure that says so.
@@ -130,12 +146,17 @@ impl Service {
     }
 
     async fn answer_in_time<'a>(&self, question: &Question<'a>) -> Outcome<'a> {
-        let set = self.policies.load_full();
+        let set = match self.policies() {
+            Ok(set) => set,
+            Err(failure) => return Outcome::plain(Err(failure)),
+        };
         let answer = match &question.operation {
             Operation::InterpretReplica => interpret_replica(&set, question),
             Operation::ReviseReplica { replicas } => {
                 let interpretation = set.interpretation(&question.workload.gvk);
-                engine::revise_replica(&question.object, *replicas, interpretation).map(Answer::Revision)
+                interpretation
+                    .and_then(|found| engine::revise_replica(&question.object, *replicas, found))
+                    .map(Answer::Revision)
             }
             Operation::ReviseObject(target) => return self.revise_object(&set, question, target).await,
         };
@@ -164,7 +185,7 @@ impl Service {
         object: Raw<'a>,
         target: &Target<'a>,
     ) -> Result<Revised<'a>, Failure> {
-        self.revise_in(&self.policies.load_full(), workload, object, target, Situation::default()).await
+        self.revise_in(&*self.policies()?, workload, object, target, Situation::default()).await
     }
 
     /// The same with a [`trace`](Revised::trace), and nothing is written: each cluster is told why from the same ledger.
@@ -175,7 +196,7 @@ impl Service {
         target: &Target<'a>,
     ) -> Result<Revised<'a>, Failure> {
         let situation = Situation { explain: true, ..Situation::default() };
-        self.revise_in(&self.policies.load_full(), workload, object, target, situation).await
+        self.revise_in(&*self.policies()?, workload, object, target, situation).await
     }
 
     async fn revise_in<'a>(
@@ -188,25 +209,37 @@ impl Service {
     ) -> Result<Revised<'a>, Failure> {
         let selection = set.selection(workload, &object)?;
         let request = engine::Request { workload, object, target };
-        if target.schedule.is_some() || selection.is_empty() {
-            return self.settle(request, set, &selection, situation).await;
+        let asks = || engine::allocations(&selection.policies).next().is_some();
+        let wants_binding =
+            !selection.is_empty() && (target.schedule.is_none() || self.ledger.is_on_bindings() && asks());
+        for _ in 0..MAX_ATTEMPTS {
+            // Read anew each time: what is in the ledger may be on it.
+            let binding = if wants_binding { self.binding_if_there(workload).await? } else { None };
+            let attempt = match &binding {
+                None => self.attempt(request, set, &selection, situation).await?,
+                Some(binding) => {
+                    let target = Target {
+                        replicas: target.replicas.or_else(|| binding.schedule.replicas_of(&target.cluster)),
+                        // What somebody said wins over what the binding says.
+                        schedule: target.schedule.clone().or_else(|| Some(binding.schedule.clone())),
+                        ..target.clone()
+                    };
+                    let situation =
+                        Situation { preserves: binding.preserves, binding: Some(binding), ..situation };
+                    self.attempt(engine::Request { target: &target, ..request }, set, &selection, situation)
+                        .await?
+                }
+            };
+            if let Some(revised) = attempt {
+                return Ok(revised);
+            }
         }
-        // Nobody said; where bindings can be read, they do.
-        let Some(binding) = self.binding_if_there(workload).await? else {
-            return self.settle(request, set, &selection, situation).await;
-        };
-        let situation = Situation { preserves: binding.preserves, ..situation };
-        let target = Target {
-            replicas: target.replicas.or_else(|| binding.schedule.replicas_of(&target.cluster)),
-            schedule: Some(binding.schedule),
-            ..target.clone()
-        };
-        self.settle(engine::Request { target: &target, ..request }, set, &selection, situation).await
+        Err(contended())
     }
 }
 
 fn interpret_replica<'a>(set: &PolicySet, question: &Question<'a>) -> Result<Answer<'a>, Failure> {
-    let interpretation = set.interpretation(&question.workload.gvk);
+    let interpretation = set.interpretation(&question.workload.gvk)?;
     let namespace = &question.workload.namespace;
     let (replicas, requirements) = engine::interpret_replica(&question.object, namespace, interpretation)?;
     Ok(Answer::Replicas { replicas, requirements })

@@ -1,10 +1,11 @@
 //! One revision with all that it rests on: ledger, Works, time.
 
-use crate::domain::{AllocationKey, Code, Delivery, Failure, Workload};
+use crate::domain::{AllocationKey, Binding, Code, Delivery, Failure, Workload};
 use crate::engine::{
     self, Claim, Deliveries, Draft, Entries, Facts, Handing, PolicySet, Request, Revision, Selection, Stop,
     Trace,
 };
+use crate::json::Pointer;
 use crate::state::{LedgerError, Swap};
 
 use super::Service;
@@ -53,6 +54,10 @@ impl std::fmt::Display for SkippedRule {
 pub(super) struct Situation<'s> {
     /// Whether the binding keeps the object in a cluster that it leaves.
     pub(super) preserves: bool,
+    /// The binding, where it has been read.
+    pub(super) binding: Option<&'s Binding>,
+    /// The name of the Work that delivers the object, where it is known.
+    pub(super) called: Option<&'s str>,
     /// What the Work that is to be replaced says; newer than what a list of Works says about that cluster.
     pub(super) own: &'s (dyn Fn() -> Option<Delivery> + Sync),
     /// A trace is wanted, and nothing is to be written.
@@ -61,7 +66,7 @@ pub(super) struct Situation<'s> {
 
 impl Default for Situation<'_> {
     fn default() -> Self {
-        Self { preserves: false, own: &|| None, explain: false }
+        Self { preserves: false, binding: None, called: None, own: &|| None, explain: false }
     }
 }
 
@@ -75,12 +80,24 @@ impl Service {
         situation: Situation<'_>,
     ) -> Result<Revised<'a>, Failure> {
         for _ in 0..MAX_ATTEMPTS {
-            let Planned { revised, claims } = self.plan(request, set, selection, situation).await?;
-            if situation.explain || self.commit(request.workload, &claims).await? {
+            if let Some(revised) = self.attempt(request, set, selection, situation).await? {
                 return Ok(revised);
             }
         }
         Err(contended())
+    }
+
+    /// The same, once; `None` if somebody else has written the ledger meanwhile, so that all has to be looked at anew.
+    pub(super) async fn attempt<'a>(
+        &self,
+        request: Request<'_, 'a>,
+        set: &PolicySet,
+        selection: &Selection<'_>,
+        situation: Situation<'_>,
+    ) -> Result<Option<Revised<'a>>, Failure> {
+        let Planned { revised, claims } = self.plan(request, set, selection, situation).await?;
+        let is_true = situation.explain || self.commit(request.workload, situation.binding, &claims).await?;
+        Ok(is_true.then_some(revised))
     }
 
     /// Revises. The revision is true only once its claims have been [committed](Self::commit).
@@ -91,9 +108,11 @@ impl Service {
         selection: &Selection<'_>,
         situation: Situation<'_>,
     ) -> Result<Planned<'a>, Failure> {
-        let entries = self.entries(request.workload, selection).await?;
+        let entries = self.entries(request.workload, selection, situation.binding).await?;
         let cluster = self.cluster(request, selection).await?;
-        let pod_template = set.pod_template(&request.workload.gvk);
+        // Where nothing is at work nobody looks for it, and a document that is out of use does no harm.
+        let pod_template =
+            if selection.is_empty() { Pointer::ROOT } else { set.pod_template(&request.workload.gvk)? };
         let mut deliveries: Option<Vec<Delivery>> = None;
         loop {
             let facts = Facts {
@@ -121,19 +140,25 @@ impl Service {
                 }
                 Err(Stop::Refused(failure)) => return Err(failure),
                 Err(Stop::Unread) => {
-                    deliveries = Some(self.deliveries(request.workload, (situation.own)()).await?);
+                    let own = (situation.own)();
+                    deliveries = Some(self.deliveries(request.workload, situation.called, own).await?);
                 }
             }
         }
     }
 
     /// What the ledger holds for the allocations that the rules may ask for.
-    async fn entries(&self, workload: &Workload, selection: &Selection<'_>) -> Result<Entries, Failure> {
+    async fn entries(
+        &self,
+        workload: &Workload,
+        selection: &Selection<'_>,
+        binding: Option<&Binding>,
+    ) -> Result<Entries, Failure> {
         let mut entries = Entries::new();
         for allocation in engine::allocations(&selection.policies) {
             if !entries.contains_key(allocation) {
                 let key = AllocationKey::new(allocation, workload);
-                let entry = self.ledger.read(&key).await.map_err(|error| unusable(&error))?;
+                let entry = self.ledger.read(&key, binding).await.map_err(|error| unusable(&error))?;
                 entries.insert(allocation.to_owned(), entry);
             }
         }
@@ -142,11 +167,16 @@ impl Service {
 
     /// Makes the claims. False if somebody else was faster: then the revision has to be made anew, also because whoever it was
     /// may have acted on Works that are newer.
-    pub(super) async fn commit(&self, workload: &Workload, claims: &[Claim]) -> Result<bool, Failure> {
+    pub(super) async fn commit(
+        &self,
+        workload: &Workload,
+        binding: Option<&Binding>,
+        claims: &[Claim],
+    ) -> Result<bool, Failure> {
         for claim in claims {
             let key = AllocationKey::new(&claim.allocation, workload);
-            let swap = self.ledger.compare_and_swap(&key, claim.expected.as_ref(), &claim.cluster).await;
-            match swap.map_err(|error| unusable(&error))? {
+            let swap = self.ledger.compare_and_swap(&key, binding, claim.expected.as_ref(), &claim.cluster);
+            match swap.await.map_err(|error| unusable(&error))? {
                 Swap::Done => {
                     tracing::info!(%key, cluster = %claim.cluster, was = claim.expected.as_ref().map(tracing::field::display), why = ?claim.why, "allocated");
                 }

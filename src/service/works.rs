@@ -7,7 +7,7 @@ use super::revise::{MAX_ATTEMPTS, Planned, Revised, Situation, SkippedRule, cont
 use super::{ReviewOutcome, Service, in_time, too_late};
 use crate::domain::{Binding, BindingName, ClusterName, Failure, Target, Workload};
 use crate::engine::{Claim, Draft, Handing, PolicySet, Request, Selection};
-use crate::json::{Number, Pointer, Raw, Text};
+use crate::json::{Number, ParseError, Pointer, Raw, Text};
 use crate::patch::Patch;
 use crate::state::BindingLookup;
 use crate::work::{Entry, Manifest, Restored, Rewrite, Work};
@@ -55,6 +55,13 @@ struct Selected<'p> {
     binding: Binding,
 }
 
+/// What has to be in the ledger for the revision of a manifest to be true.
+struct Claimed<'w> {
+    workload: &'w Workload,
+    binding: Binding,
+    all: Vec<Claim>,
+}
+
 /// Why a Work is left as it is.
 enum Left {
     /// The binding is gone.
@@ -98,7 +105,10 @@ impl Service {
             Ok(work) => work,
             Err(failure) => return ReviewOutcome::refused(failure),
         };
-        let set = self.policies.load_full();
+        let set = match self.policies() {
+            Ok(set) => set,
+            Err(failure) => return ReviewOutcome::refused(failure),
+        };
         if work.is_being_deleted() || !concerns(&set, &work) {
             return ReviewOutcome::untouched();
         }
@@ -157,9 +167,9 @@ impl Service {
         ReviewOutcome { patch: Err(contended()), ..outcome }
     }
 
-    async fn commit_all(&self, claims: &[(&Workload, Vec<Claim>)]) -> Result<bool, Failure> {
-        for (workload, claims) in claims {
-            if !self.commit(workload, claims).await? {
+    async fn commit_all(&self, manifests: &[Claimed<'_>]) -> Result<bool, Failure> {
+        for Claimed { workload, binding, all } in manifests {
+            if !self.commit(workload, Some(binding), all).await? {
                 return Ok(false);
             }
         }
@@ -172,65 +182,82 @@ impl Service {
         job: &Job<'w, 'a>,
         restored: &[Option<String>],
         outcome: &mut ReviewOutcome<'_>,
-        claims: &mut Vec<(&'w Workload, Vec<Claim>)>,
+        claims: &mut Vec<Claimed<'w>>,
     ) -> Result<Patch<'a>, Left> {
         let mut rewrite = Rewrite::new(job.work);
         for (position, (manifest, restored)) in job.work.manifests.iter().zip(restored).enumerate() {
-            let done = match restored {
-                None => {
-                    let take =
-                        |draft, entry: Tail<'_>| rewrite.revised(position, draft, |draft| entry.of(draft));
-                    self.manifest(job, manifest, manifest.raw, outcome, claims, take).await
-                }
-                Some(text) => match Text::parse(text.as_bytes()) {
-                    Ok(text) => {
-                        let take = |draft, entry: Tail<'_>| {
-                            rewrite.revised_again(position, draft, |draft| entry.of(draft))
-                        };
-                        self.manifest(job, manifest, text.root(), outcome, claims, take).await
-                    }
-                    Err(error) => Err(Left::Refused(Failure::unprocessable(error.to_string()))),
-                },
-            };
-            done.map_err(|left| left.of(position, manifest, &job.cluster))?;
+            let done =
+                self.rewrite_manifest(job, position, restored.as_deref(), &mut rewrite, outcome, claims);
+            done.await.map_err(|left| left.of(position, manifest, &job.cluster))?;
         }
         Ok(rewrite.patch()?)
     }
 
-    /// Revises one manifest, which without its last revision is `object`, and gives it to `take`.
-    async fn manifest<'b, 'w>(
+    /// Revises the manifest at a position, which without its last revision is `restored`, if it had one.
+    async fn rewrite_manifest<'w, 'a>(
         &self,
-        job: &Job<'w, '_>,
-        manifest: &'w Manifest<'_>,
-        object: Raw<'b>,
+        job: &Job<'w, 'a>,
+        position: usize,
+        restored: Option<&str>,
+        rewrite: &mut Rewrite<'w, 'a>,
         outcome: &mut ReviewOutcome<'_>,
-        claims: &mut Vec<(&'w Workload, Vec<Claim>)>,
-        take: impl FnOnce(Draft<'b>, Tail<'_>) -> Result<(), Failure>,
+        claims: &mut Vec<Claimed<'w>>,
     ) -> Result<(), Left> {
+        let manifest = &job.work.manifests[position];
         let Some(workload) = &manifest.workload else { return Ok(()) };
+        let refused = |error: ParseError| Left::Refused(Failure::unprocessable(error.to_string()));
+        let restored = restored.map(|text| Text::parse(text.as_bytes())).transpose().map_err(refused)?;
+        let object = restored.as_ref().map_or(manifest.raw, Text::root);
         let Some(selected) = self.select(job, workload, object).await? else {
             if manifest.is_marked() {
-                take(Draft::new(object)?, Tail { workload, revised: None })?;
+                let (draft, tail) = (Draft::new(object)?, Tail { workload, revised: None });
+                rewrite.revised_again(position, draft, |draft| tail.of(draft))?;
             }
             return Ok(());
         };
-        let interpretation = job.set.interpretation(&workload.gvk);
+        let template = self.template(workload, &object, &selected.selection).await?;
+        let template = template.as_ref().map(|text| Text::parse(text.as_bytes())).transpose();
+        let template = template.map_err(refused)?;
+        let (original, target) = (template.as_ref().map(Text::root), (workload, selected));
+        if restored.is_none() && original.is_none() {
+            let (draft, tail) = self.manifest(job, target, manifest.raw, None, outcome, claims).await?;
+            rewrite.revised(position, draft, |draft| tail.of(draft))?;
+        } else {
+            let (draft, tail) = self.manifest(job, target, object, original, outcome, claims).await?;
+            rewrite.revised_again(position, draft, |draft| tail.of(draft))?;
+        }
+        Ok(())
+    }
+
+    /// Revises one manifest, which without its last revision is `object`.
+    async fn manifest<'b, 'w>(
+        &self,
+        job: &Job<'w, '_>,
+        (workload, selected): (&'w Workload, Selected<'w>),
+        object: Raw<'b>,
+        original: Option<Raw<'b>>,
+        outcome: &mut ReviewOutcome<'_>,
+        claims: &mut Vec<Claimed<'w>>,
+    ) -> Result<(Draft<'b>, Tail<'w>), Left> {
+        let interpretation = job.set.interpretation(&workload.gvk)?;
         let own = object.at(&interpretation.replicas).ok().flatten();
         let target = Target {
             cluster: job.cluster.clone(),
             replicas: own.and_then(|raw| raw.as_number()).as_ref().and_then(Number::as_i64),
-            schedule: Some(selected.binding.schedule),
-            original: None,
+            schedule: Some(selected.binding.schedule.clone()),
+            original,
         };
         let situation = Situation {
             explain: false,
             preserves: selected.binding.preserves,
+            binding: Some(&selected.binding),
+            called: job.work.name.as_deref(),
             own: &|| job.old.work()?.delivery(&job.cluster, workload),
         };
         let request = Request { workload, object, target: &target };
         let Planned { revised, claims: own } =
             self.plan(request, job.set, &selected.selection, situation).await?;
-        claims.push((workload, own));
+        claims.push(Claimed { workload, binding: selected.binding, all: own });
         let Revised { object, applied, hosts, handings, hash, skipped, .. } = revised;
         let told = handings.iter().map(|handing| warning(workload, handing));
         for warning in told.chain(skipped.iter().map(SkippedRule::to_string)) {
@@ -242,8 +269,7 @@ impl Service {
         outcome.applied.extend(applied.iter().cloned());
         outcome.handings.extend(handings);
         outcome.skipped.extend(skipped);
-        take(object, Tail { workload, revised: Some((applied, hash, hosts)) })?;
-        Ok(())
+        Ok((object, Tail { workload, revised: Some((applied, hash, hosts)) }))
     }
 
     /// What is at work on a manifest, and its binding; `None` if nothing is.
@@ -253,12 +279,12 @@ impl Service {
         workload: &Workload,
         object: Raw<'_>,
     ) -> Result<Option<Selected<'w>>, Left> {
-        let selection = if job.set.transformations.is_empty() {
+        let selection = if job.set.has_transformations() {
+            job.set.selection(workload, &object)?
+        } else {
             // So that revisions can be taken back for good: whoever takes all transformations away does not mean to stop
             // the delivery of what still names one.
             Selection { policies: job.set.selecting(workload, &object)?, ..Selection::default() }
-        } else {
-            job.set.selection(workload, &object)?
         };
         if selection.is_empty() {
             return Ok(None);

@@ -16,7 +16,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, ready};
 
 use super::{ClusterLister, Ledger, LedgerError, LookupError, Swap};
-use crate::domain::{AllocationKey, Cluster, ClusterName};
+use crate::domain::{AllocationKey, Binding, Cluster, ClusterName};
 
 /// A ledger that is gone with the process.
 #[derive(Debug, Default)]
@@ -95,13 +95,18 @@ impl ClusterLister for MemoryLabels {
 }
 
 impl Ledger for MemoryLedger {
-    fn read<'a>(&'a self, key: &'a AllocationKey) -> BoxFuture<'a, Result<Option<ClusterName>, LedgerError>> {
+    fn read<'a>(
+        &'a self,
+        key: &'a AllocationKey,
+        _: Option<&'a Binding>,
+    ) -> BoxFuture<'a, Result<Option<ClusterName>, LedgerError>> {
         ready(Ok(self.lock().get(key))).boxed()
     }
 
     fn compare_and_swap<'a>(
         &'a self,
         key: &'a AllocationKey,
+        _: Option<&'a Binding>,
         expected: Option<&'a ClusterName>,
         cluster: &'a ClusterName,
     ) -> BoxFuture<'a, Result<Swap, LedgerError>> {

@@ -1,11 +1,12 @@
 //! What the service knows beyond the request, behind ports: the [`Ledger`], bindings ([`BindingLister`]), Works
 //! ([`WorkLister`]) and clusters ([`ClusterLister`]).
 //!
-//! The ports are named by what they do, their implementations by what backs them (`memory` and `file` for the ledger, `files` for
-//! all others, which it reads into a `snapshot`). Only the composition root chooses among those; the service sees the ports alone.
+//! The ports are named by what they do, their implementations by what backs them: `memory` and `file` for the ledger, `files` for
+//! all others, which it reads into a `snapshot`; `kube`, an API server, for all of them. Only the composition root chooses among those; the service sees the ports alone.
 
 pub mod file;
 pub mod files;
+pub mod kube;
 pub mod memory;
 pub mod snapshot;
 
@@ -25,8 +26,18 @@ use crate::domain::{
 /// An entry is the cluster that an allocation of a workload is in. It changes only by
 /// [`compare_and_swap`](Self::compare_and_swap), so that of several writers that saw the same thing exactly one succeeds.
 pub trait Ledger: Send + Sync + fmt::Debug {
-    /// The cluster under `key`, if there is an entry.
-    fn read<'a>(&'a self, key: &'a AllocationKey) -> BoxFuture<'a, Result<Option<ClusterName>, LedgerError>>;
+    /// Whether entries are kept on the binding of their workload, so that it has to be given.
+    fn is_on_bindings(&self) -> bool {
+        false
+    }
+
+    /// The cluster under `key`, if there is an entry. `binding` is that of the workload, where it has been read; what is on it
+    /// is as old as that.
+    fn read<'a>(
+        &'a self,
+        key: &'a AllocationKey,
+        binding: Option<&'a Binding>,
+    ) -> BoxFuture<'a, Result<Option<ClusterName>, LedgerError>>;
 
     /// Puts `cluster` under `key`, provided that `expected` is what is there now (`None`: nothing).
     ///
@@ -34,6 +45,7 @@ pub trait Ledger: Send + Sync + fmt::Debug {
     fn compare_and_swap<'a>(
         &'a self,
         key: &'a AllocationKey,
+        binding: Option<&'a Binding>,
         expected: Option<&'a ClusterName>,
         cluster: &'a ClusterName,
     ) -> BoxFuture<'a, Result<Swap, LedgerError>>;
@@ -44,7 +56,7 @@ pub trait Ledger: Send + Sync + fmt::Debug {
 pub enum Swap {
     /// The entry is written.
     Done,
-    /// Something else was there: this. Nothing is written.
+    /// Something else was there: this, as far as can be told. Nothing is written.
     Lost(Option<ClusterName>),
 }
 
@@ -101,8 +113,19 @@ pub trait ClusterLister: Send + Sync + fmt::Debug {
 
 /// Where Works are read, as they are at the moment of asking.
 pub trait WorkLister: Send + Sync + fmt::Debug {
-    /// What the Works of all clusters say about `workload`, at most one a cluster, those on their way out included.
-    fn delivering<'a>(&'a self, workload: &'a Workload) -> BoxFuture<'a, Result<Vec<Delivery>, LookupError>>;
+    /// What the Works of all clusters say about `workload`, at most one a cluster, those on their way out included. `called` is
+    /// the name of a Work that delivers it, where that is known: it is called the same for every cluster.
+    fn delivering<'a>(
+        &'a self,
+        workload: &'a Workload,
+        called: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Vec<Delivery>, LookupError>>;
+}
+
+/// Where templates are read, as they are at the moment of asking.
+pub trait TemplateLister: Send + Sync + fmt::Debug {
+    /// The resource template of `workload`, as text; `None` if there is none.
+    fn template<'a>(&'a self, workload: &'a Workload) -> BoxFuture<'a, Result<Option<String>, LookupError>>;
 }
 
 /// Why there is no answer from a [`BindingLister`], a [`WorkLister`] or a [`ClusterLister`].

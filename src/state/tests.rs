@@ -41,7 +41,7 @@ pub(super) fn block_on<T>(future: impl Future<Output = T>) -> T {
 
 pub(super) async fn swap(ledger: &dyn Ledger, name: &str, expected: Option<&str>, to: &str) -> Swap {
     let expected = expected.map(cluster);
-    ledger.compare_and_swap(&key(name), expected.as_ref(), &cluster(to)).await.expect("a usable ledger")
+    ledger.compare_and_swap(&key(name), None, expected.as_ref(), &cluster(to)).await.expect("a usable ledger")
 }
 
 /// Runs `test` with an empty ledger of each kind.
@@ -54,10 +54,10 @@ async fn with_each<F: Future<Output = ()>>(test: impl Fn(Arc<dyn Ledger>) -> F) 
 #[tokio::test]
 async fn an_entry_is_there_when_it_was_put_there() {
     with_each(|ledger| async move {
-        assert_eq!(ledger.read(&key("a")).await.unwrap(), None);
+        assert_eq!(ledger.read(&key("a"), None).await.unwrap(), None);
         assert_eq!(swap(&*ledger, "a", None, "x").await, Swap::Done);
-        assert_eq!(ledger.read(&key("a")).await.unwrap(), Some(cluster("x")));
-        assert_eq!(ledger.read(&key("b")).await.unwrap(), None);
+        assert_eq!(ledger.read(&key("a"), None).await.unwrap(), Some(cluster("x")));
+        assert_eq!(ledger.read(&key("b"), None).await.unwrap(), None);
     })
     .await;
 }
@@ -69,10 +69,10 @@ async fn a_swap_needs_what_is_there_and_says_what_it_was() {
         assert_eq!(swap(&*ledger, "a", None, "x").await, Swap::Done);
         assert_eq!(swap(&*ledger, "a", None, "y").await, Swap::Lost(Some(cluster("x"))));
         assert_eq!(swap(&*ledger, "a", Some("y"), "z").await, Swap::Lost(Some(cluster("x"))));
-        assert_eq!(ledger.read(&key("a")).await.unwrap(), Some(cluster("x")));
+        assert_eq!(ledger.read(&key("a"), None).await.unwrap(), Some(cluster("x")));
         assert_eq!(swap(&*ledger, "a", Some("x"), "y").await, Swap::Done);
         assert_eq!(swap(&*ledger, "a", Some("y"), "y").await, Swap::Done);
-        assert_eq!(ledger.read(&key("a")).await.unwrap(), Some(cluster("y")));
+        assert_eq!(ledger.read(&key("a"), None).await.unwrap(), Some(cluster("y")));
     })
     .await;
 }
@@ -91,10 +91,10 @@ async fn every_field_of_the_key_counts() {
         ];
         for (number, key) in keys.iter().enumerate() {
             let to = cluster(&number.to_string());
-            assert_eq!(ledger.compare_and_swap(key, None, &to).await.unwrap(), Swap::Done, "{key}");
+            assert_eq!(ledger.compare_and_swap(key, None, None, &to).await.unwrap(), Swap::Done, "{key}");
         }
         for (number, key) in keys.iter().enumerate() {
-            assert_eq!(ledger.read(key).await.unwrap(), Some(cluster(&number.to_string())), "{key}");
+            assert_eq!(ledger.read(key, None).await.unwrap(), Some(cluster(&number.to_string())), "{key}");
         }
     })
     .await;
@@ -103,7 +103,7 @@ async fn every_field_of_the_key_counts() {
 #[tokio::test]
 async fn a_swap_that_is_never_polled_writes_nothing() {
     with_each(|ledger| async move {
-        drop(ledger.compare_and_swap(&key("a"), None, &cluster("x")));
+        drop(ledger.compare_and_swap(&key("a"), None, None, &cluster("x")));
         assert_eq!(swap(&*ledger, "a", None, "y").await, Swap::Done);
     })
     .await;
@@ -133,7 +133,7 @@ async fn of_many_writers_with_the_same_expectation_exactly_one_wins() {
             assert_eq!((winners.len(), seen.len()), (1, 49));
             let winner = winners.remove(0);
             assert!(seen.iter().all(|there| *there == Some(cluster(&winner))), "{winner} {seen:?}");
-            assert_eq!(ledger.read(&key("a")).await.unwrap(), Some(cluster(&winner)));
+            assert_eq!(ledger.read(&key("a"), None).await.unwrap(), Some(cluster(&winner)));
             before = Some(winner);
         }
     })
@@ -153,7 +153,7 @@ async fn writers_of_different_entries_do_not_disturb_each_other() {
             assert_eq!(task.await.unwrap(), Swap::Done);
         }
         for task in 0..100 {
-            assert_eq!(ledger.read(&key(&task.to_string())).await.unwrap(), Some(cluster("x")));
+            assert_eq!(ledger.read(&key(&task.to_string()), None).await.unwrap(), Some(cluster("x")));
         }
     })
     .await;

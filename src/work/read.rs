@@ -19,6 +19,8 @@ use crate::json::{Kind, Members, ParseError, Raw};
 pub struct Work<'a> {
     /// The whole of it.
     pub raw: Raw<'a>,
+    /// What it is called, the same for every cluster; `None` if it does not say.
+    pub name: Option<Cow<'a, str>>,
     /// `spec.workload.manifests`.
     pub manifests: Vec<Manifest<'a>>,
     /// `spec.preserveResourcesOnDeletion`.
@@ -58,6 +60,7 @@ impl<'a> Work<'a> {
         };
         Ok(Self {
             raw,
+            name: string(&metadata, "name")?,
             manifests,
             preserves: spec.get("preserveResourcesOnDeletion").is_some_and(|raw| raw.text() == "true"),
             annotations: below(&metadata, "annotations")?,

@@ -83,7 +83,7 @@ async fn input(question: &Question<'_>, policies: &PolicySet, ledger: &MemoryLed
     let mut allocations = Vec::new();
     for name in policies.allocations.keys() {
         let key = AllocationKey::new(name, &question.workload);
-        if let Some(cluster) = ledger.read(&key).await.unwrap() {
+        if let Some(cluster) = ledger.read(&key, None).await.unwrap() {
             allocations.push(format!("{name}={cluster}"));
         }
     }

@@ -15,7 +15,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("yaml", &["json"]),
     ("documents", &["json", "yaml"]),
     ("work", &["domain", "engine", "json", "patch"]),
-    ("state", &["documents", "domain", "json", "work", "yaml"]),
+    ("resources", &[]),
+    ("apiserver", &[]),
+    ("state", &["apiserver", "documents", "domain", "json", "work", "yaml"]),
     ("protocol", &["domain", "json", "patch"]),
     ("service", &["domain", "engine", "json", "patch", "state", "work"]),
     ("certs", &[]),
@@ -26,6 +28,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "app",
         &[
+            "apiserver",
             "certs",
             "documents",
             "domain",
@@ -42,6 +45,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
+            "apiserver",
             "app",
             "certs",
             "documents",
@@ -93,12 +97,15 @@ const ONLY: &[(&str, &[&str])] = &[
     ("regex_lite", &["expression"]),
     ("rcgen", &["certs"]),
     ("ring", &["domain", "server"]),
+    ("kube", &["apiserver", "resources"]),
+    ("schemars", &["resources"]),
     ("prometheus_client", &["server", "doors", "app"]),
     ("tracing_subscriber", &["telemetry"]),
 ];
 
 /// The service sees the ports of `state`, not what is behind them.
-const IMPLEMENTATIONS: &[&str] = &["state::memory", "state::file", "state::files", "state::snapshot"];
+const IMPLEMENTATIONS: &[&str] =
+    &["state::memory", "state::file", "state::files", "state::kube", "state::snapshot"];
 
 fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")

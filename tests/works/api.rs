@@ -60,6 +60,7 @@ impl BindingLister for State {
                 name: "b".into(),
                 schedule,
                 preserves: false,
+                stored: None,
             })
         });
         ready(Ok(found)).boxed()
@@ -67,7 +68,11 @@ impl BindingLister for State {
 }
 
 impl WorkLister for State {
-    fn delivering<'a>(&'a self, workload: &'a Workload) -> BoxFuture<'a, Result<Vec<Delivery>, LookupError>> {
+    fn delivering<'a>(
+        &'a self,
+        workload: &'a Workload,
+        _: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Vec<Delivery>, LookupError>> {
         let delivery = |(cluster, work): (&String, &Value)| {
             let text = work.to_string();
             let text = Text::parse(text.as_bytes()).unwrap();

@@ -151,7 +151,9 @@ impl World {
                 let service = service(&self.policies, &self.ledger, &self.api.state, &self.clock);
                 self.api.restart_reviser(service);
             }
-            Event::BackUpLedger => self.backup = self.ledger.read(&key()).now_or_never().unwrap().unwrap(),
+            Event::BackUpLedger => {
+                self.backup = self.ledger.read(&key(), None).now_or_never().unwrap().unwrap()
+            }
             Event::PutBackLedger => {
                 let entries = self.backup.iter().map(|cluster| (key(), cluster.clone()));
                 self.ledger = Arc::new(MemoryLedger::with_entries(entries));

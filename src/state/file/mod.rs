@@ -51,7 +51,7 @@ use self::replacement::Replacement;
 use self::writer::{Request, Writer};
 use super::memory::Entries;
 use super::{Ledger, LedgerError, Swap};
-use crate::domain::{AllocationKey, ClusterName};
+use crate::domain::{AllocationKey, Binding, ClusterName};
 
 /// A ledger that survives the end of the process, however it comes, and of the machine's power.
 #[derive(Debug)]
@@ -119,13 +119,18 @@ impl FileLedger {
 }
 
 impl Ledger for FileLedger {
-    fn read<'a>(&'a self, key: &'a AllocationKey) -> BoxFuture<'a, Result<Option<ClusterName>, LedgerError>> {
+    fn read<'a>(
+        &'a self,
+        key: &'a AllocationKey,
+        _: Option<&'a Binding>,
+    ) -> BoxFuture<'a, Result<Option<ClusterName>, LedgerError>> {
         ready(Ok(self.entries.read().unwrap_or_else(PoisonError::into_inner).get(key))).boxed()
     }
 
     fn compare_and_swap<'a>(
         &'a self,
         key: &'a AllocationKey,
+        _: Option<&'a Binding>,
         expected: Option<&'a ClusterName>,
         cluster: &'a ClusterName,
     ) -> BoxFuture<'a, Result<Swap, LedgerError>> {

@@ -148,7 +148,7 @@ impl StateFiles {
         several: &[Binding],
         named: Option<&BindingName>,
     ) -> LookupError {
-        let list: Vec<String> = several.iter().map(|binding| name(binding).to_string()).collect();
+        let list: Vec<String> = several.iter().map(|binding| BindingName::of(binding).to_string()).collect();
         let meant = named.map_or_else(String::new, |named| format!(", none of them the {named}"));
         LookupError::Failed(format!(
             "{} bindings in the state files ({}) are of {}: {}{meant}; leave the one that counts",
@@ -204,7 +204,11 @@ impl BindingLister for StateFiles {
 }
 
 impl WorkLister for StateFiles {
-    fn delivering<'a>(&'a self, workload: &'a Workload) -> BoxFuture<'a, Result<Vec<Delivery>, LookupError>> {
+    fn delivering<'a>(
+        &'a self,
+        workload: &'a Workload,
+        _: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Vec<Delivery>, LookupError>> {
         async move { Ok(self.current().await?.deliveries(workload).to_vec()) }.boxed()
     }
 }
@@ -248,11 +252,6 @@ fn first_of(faults: &[String]) -> String {
     let more = faults.len().saturating_sub(MOST);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
     format!("{}{more}", faults[..faults.len().min(MOST)].join("; "))
-}
-
-fn name(binding: &Binding) -> BindingName {
-    let namespace = (!binding.namespace.is_empty()).then(|| binding.namespace.clone());
-    BindingName { namespace, name: binding.name.clone() }
 }
 
 /// `Rollout.deploy.example.com shop/checkout`

@@ -24,6 +24,7 @@ pub(super) fn read(
         name: name.to_owned(),
         schedule: schedule?,
         preserves: preserves?,
+        stored: None,
     };
     Some((workload?, binding))
 }

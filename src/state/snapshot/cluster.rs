@@ -10,7 +10,7 @@ use crate::domain::{Cluster, ClusterKind, ClusterName};
 
 /// All clusters, by name.
 #[derive(Debug, Default)]
-pub(super) struct Clusters(HashMap<Box<str>, Namesakes>);
+pub(in crate::state) struct Clusters(HashMap<Box<str>, Namesakes>);
 
 /// All that goes by one name.
 #[derive(Debug, Default)]
@@ -23,9 +23,15 @@ struct Namesakes {
     targets: Vec<(Box<str>, Packed)>,
 }
 
+impl Namesakes {
+    fn is_empty(&self) -> bool {
+        self.cluster.is_none() && self.cluster_target.is_none() && self.targets.is_empty()
+    }
+}
+
 /// Which of the kinds an object is of.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Sort<'d> {
+pub(in crate::state) enum Sort<'d> {
     Cluster,
     ClusterTarget,
     /// With its namespace.
@@ -35,7 +41,7 @@ pub(super) enum Sort<'d> {
 impl Clusters {
     /// What is known about the cluster `name`, for a workload in `namespace`: a `Cluster` says, else a `ClusterTarget`,
     /// else the `Target` in that namespace. A `Target` is for pods of its own namespace, so those of others are other clusters.
-    pub(super) fn find(&self, name: &ClusterName, namespace: &str) -> Option<Cluster> {
+    pub(in crate::state) fn find(&self, name: &ClusterName, namespace: &str) -> Option<Cluster> {
         let Namesakes { cluster, cluster_target, targets } = self.0.get(name.as_str())?;
         let target = || targets.iter().find(|(own, _)| **own == *namespace).map(|(_, target)| target);
         let found = cluster.as_ref().or(cluster_target.as_ref()).or_else(target)?;
@@ -43,7 +49,11 @@ impl Clusters {
     }
 
     /// All that goes by that name for a workload in `namespace`, each as what it is.
-    pub(super) fn namesakes(&self, name: &ClusterName, namespace: &str) -> Vec<(ClusterKind, Cluster)> {
+    pub(in crate::state) fn namesakes(
+        &self,
+        name: &ClusterName,
+        namespace: &str,
+    ) -> Vec<(ClusterKind, Cluster)> {
         let Some(Namesakes { cluster, cluster_target, targets }) = self.0.get(name.as_str()) else {
             return Vec::new();
         };
@@ -54,6 +64,29 @@ impl Clusters {
             (ClusterKind::Target, target),
         ];
         all.into_iter().filter_map(|(kind, packed)| Some((kind, packed?.unpack(name.clone())))).collect()
+    }
+
+    /// Forgets an object.
+    pub(in crate::state) fn remove(&mut self, sort: Sort<'_>, name: &str) {
+        let Some(namesakes) = self.0.get_mut(name) else { return };
+        match sort {
+            Sort::Cluster => namesakes.cluster = None,
+            Sort::ClusterTarget => namesakes.cluster_target = None,
+            Sort::Target(namespace) => namesakes.targets.retain(|(own, _)| **own != *namespace),
+        }
+        if namesakes.is_empty() {
+            self.0.remove(name);
+        }
+    }
+
+    /// Forgets the objects for which `keep` is false, given namespace (empty for a kind in none) and name.
+    pub(in crate::state) fn retain(&mut self, keep: impl Fn(&str, &str) -> bool) {
+        self.0.retain(|name, namesakes| {
+            namesakes.cluster.take_if(|_| !keep("", name));
+            namesakes.cluster_target.take_if(|_| !keep("", name));
+            namesakes.targets.retain(|(namespace, _)| keep(namespace, name));
+            !namesakes.is_empty()
+        });
     }
 
     /// Keeps what an object says.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::cluster::Sort;
 use super::node::{Node, Notes};
-use super::{Identity, Snapshot, binding};
+use super::{Identity, Snapshot, binding, one_a_cluster};
 use crate::documents::Fault;
 use crate::domain::{Delivery, GroupVersionKind, Hosts};
 use crate::json::{Pointer, Text, Value};
@@ -105,8 +105,7 @@ impl Draft {
             return Err(Fault::texts(self.faults));
         }
         for deliveries in self.snapshot.works.values_mut() {
-            deliveries.sort_by(|a, b| a.cluster.cmp(&b.cluster));
-            deliveries.dedup_by(|other, kept| kept.cluster == other.cluster && join(kept, other));
+            *deliveries = one_a_cluster(std::mem::take(deliveries));
             deliveries.shrink_to_fit();
         }
         for bindings in self.snapshot.bindings.values_mut() {
@@ -288,7 +287,7 @@ fn is_list(value: &Value<'_>) -> bool {
 }
 
 /// Adds what another Work says that delivers the same to the same cluster: the cluster is free of it when both are gone.
-fn join(kept: &mut Delivery, other: &Delivery) -> bool {
+pub(super) fn join(kept: &mut Delivery, other: &Delivery) -> bool {
     kept.preserves |= other.preserves;
     kept.deleting_since = kept.deleting_since.zip(other.deleting_since).map(|(a, b)| a.max(b));
     match (&mut kept.hosts, &other.hosts) {

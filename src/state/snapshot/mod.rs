@@ -12,6 +12,7 @@ mod cluster;
 mod draft;
 mod frugal;
 mod node;
+mod one;
 
 #[cfg(test)]
 mod tests;
@@ -20,8 +21,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::domain::{Binding, BindingName, Cluster, ClusterKind, ClusterName, Delivery, Workload};
 
-use cluster::Clusters;
+pub(in crate::state) use cluster::{Clusters, Sort};
 pub use draft::Draft;
+pub(in crate::state) use one::{one_a_cluster, read_binding};
 
 /// What documents say.
 #[derive(Debug, Default)]

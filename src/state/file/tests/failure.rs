@@ -150,7 +150,7 @@ fn swaps_that_are_written_together_fail_together() {
             .map(|number: usize| {
                 let ledger = Arc::clone(&ledger);
                 tokio::spawn(async move {
-                    ledger.compare_and_swap(&key(&(number % 10).to_string()), None, &cluster("x")).await
+                    ledger.compare_and_swap(&key(&(number % 10).to_string()), None, None, &cluster("x")).await
                 })
             })
             .collect();

@@ -41,7 +41,7 @@ fn child_that_writes_until_it_fails_or_is_killed() {
 }
 
 fn read(ledger: &FileLedger, name: &str) -> Option<ClusterName> {
-    block_on(ledger.read(&key(name))).expect("a usable ledger")
+    block_on(ledger.read(&key(name), None)).expect("a usable ledger")
 }
 
 /// A child that writes from the number `start` on; ended with this.

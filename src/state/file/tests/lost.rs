@@ -114,7 +114,7 @@ fn a_compacted_file_is_watched_like_the_first() {
     }
     put(&ledger, "a", "x").unwrap();
     // The writer compacts after it has answered; when it takes up a swap that loses, it has done so.
-    let lost = block_on(ledger.compare_and_swap(&key("a"), None, &cluster("z"))).unwrap();
+    let lost = block_on(ledger.compare_and_swap(&key("a"), None, None, &cluster("z"))).unwrap();
     assert_eq!(lost, Swap::Lost(Some(cluster("x"))));
     let aside = directory.path().join("aside");
     fs::rename(&path, &aside).unwrap();

@@ -53,8 +53,8 @@ fn open_compacting(path: &Path, compact_above: usize) -> FileLedger {
 /// Puts `to` under `name`, whatever is there.
 fn put(ledger: &FileLedger, name: &str, to: &str) -> Result<(), LedgerError> {
     block_on(async {
-        let there = ledger.read(&key(name)).await?;
-        let swapped = ledger.compare_and_swap(&key(name), there.as_ref(), &cluster(to)).await?;
+        let there = ledger.read(&key(name), None).await?;
+        let swapped = ledger.compare_and_swap(&key(name), None, there.as_ref(), &cluster(to)).await?;
         assert_eq!(swapped, Swap::Done);
         Ok(())
     })
@@ -173,7 +173,7 @@ proptest! {
                     continue;
                 }
             };
-            let swapped = block_on(ledger.compare_and_swap(key, expected.as_ref(), &to)).unwrap();
+            let swapped = block_on(ledger.compare_and_swap(key, None, expected.as_ref(), &to)).unwrap();
             prop_assert_eq!(swapped, swap_in(&mut model, key, expected.as_ref(), &to));
             prop_assert_eq!(&entries(&ledger), &model);
         }

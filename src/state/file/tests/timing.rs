@@ -56,7 +56,7 @@ fn open_gated(path: &Path) -> (FileLedger, Gate) {
 }
 
 fn read(ledger: &FileLedger, name: &str) -> Option<ClusterName> {
-    block_on(ledger.read(&key(name))).expect("a usable ledger")
+    block_on(ledger.read(&key(name), None)).expect("a usable ledger")
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_value_is_neither_seen_nor_answered_before_it_is_on_disk() {
     let (_directory, path) = place();
     let (ledger, gate) = open_gated(&path);
     let (key, x) = (key("a"), cluster("x"));
-    let mut swapping = ledger.compare_and_swap(&key, None, &x);
+    let mut swapping = ledger.compare_and_swap(&key, None, None, &x);
     assert!((&mut swapping).now_or_never().is_none());
     gate.wait();
     assert_eq!(lines(&path), 2);
@@ -95,7 +95,7 @@ fn a_swap_whose_caller_goes_away_before_that_is_not_there_at_all() {
     let (_directory, path) = place();
     let (ledger, gate) = open_gated(&path);
     let (key, x) = (key("a"), cluster("x"));
-    let mut first = ledger.compare_and_swap(&key, None, &x);
+    let mut first = ledger.compare_and_swap(&key, None, None, &x);
     assert!((&mut first).now_or_never().is_none());
     gate.wait();
     assert!(swap(&ledger, "b", None, "x").now_or_never().is_none());

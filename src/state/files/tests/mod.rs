@@ -134,7 +134,7 @@ async fn works_are_found_by_what_they_deliver() {
         deliveries.iter().map(|delivery| delivery.cluster.to_string()).collect::<Vec<_>>()
     };
     let workload = workload("checkout");
-    assert_eq!(clusters(files.delivering(&workload).await.unwrap()), ["cluster-x", "cluster-z"]);
+    assert_eq!(clusters(files.delivering(&workload, None).await.unwrap()), ["cluster-x", "cluster-z"]);
     fs::remove_file(directory.at("work-stored-cluster-x-w31.json")).unwrap();
-    assert_eq!(clusters(files.delivering(&workload).await.unwrap()), ["cluster-z"]);
+    assert_eq!(clusters(files.delivering(&workload, None).await.unwrap()), ["cluster-z"]);
 }

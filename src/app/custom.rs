@@ -1,0 +1,225 @@
+//! Policies as custom resources: watched, and put in force when they change.
+//!
+//! Nothing is in force before all kinds have been read once: a set that lacks what has not been read yet would take revisions
+//! back. From then on, what was seen last stays in force while the API server can't be reached.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use futures_util::stream::select_all;
+use futures_util::{Stream, StreamExt as _};
+use tokio::sync::watch;
+
+use crate::apiserver::{ApiServer, Event, Kind, Stored, Watched};
+use crate::json::{Object, Value};
+use crate::policy::{self, Seniority, Verdict};
+use crate::server::Check;
+use crate::service::Service;
+
+/// How long to wait for more changes before a set is compiled: one `kubectl apply` brings many.
+const SETTLE: Duration = Duration::from_millis(50);
+
+/// The documents that there are, in the order of their seniority, and what there is to say about each.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CustomSet {
+    /// Each with its verdict.
+    pub(super) documents: Vec<(CustomDocument, Verdict)>,
+}
+
+/// A custom resource, as far as it makes a policy.
+#[derive(Clone, Debug)]
+pub(super) struct CustomDocument {
+    /// Its kind.
+    pub(super) kind: Kind,
+    /// `metadata.generation`: another one means that more than its status or metadata has changed.
+    pub(super) generation: i64,
+    /// What it says, without what the API server keeps for itself, and without its status.
+    pub(super) value: Value<'static>,
+    /// Its status, as it was seen last.
+    pub(super) status: Option<Value<'static>>,
+}
+
+/// The custom resources of an API server.
+#[derive(Debug)]
+pub(super) struct CustomPolicies {
+    server: ApiServer,
+    service: Arc<Service>,
+    /// By position of the kind, namespace and name.
+    documents: BTreeMap<(usize, String, String), CustomDocument>,
+    kinds: [Followed; 5],
+    is_synced: Arc<AtomicBool>,
+    set: watch::Sender<Arc<CustomSet>>,
+}
+
+/// How far a kind has been read.
+#[derive(Debug, Default)]
+struct Followed {
+    /// Those that have come since the watch began anew: what is not among them in the end is gone.
+    coming: Option<Vec<(String, String)>>,
+    is_synced: bool,
+    is_failing: bool,
+}
+
+impl CustomPolicies {
+    /// The custom resources of `server`, to be put in force in `service`.
+    pub(super) fn new(server: ApiServer, service: Arc<Service>) -> Self {
+        Self {
+            server,
+            service,
+            documents: BTreeMap::new(),
+            kinds: Default::default(),
+            is_synced: Arc::default(),
+            set: watch::Sender::default(),
+        }
+    }
+
+    /// Whether all have been read.
+    pub(super) fn check(&self) -> Check {
+        let is_synced = Arc::clone(&self.is_synced);
+        Check::new("policies", move || {
+            let known = is_synced.load(Ordering::Acquire);
+            if known { Ok(()) } else { Err("have not been read from the API server yet".to_owned()) }
+        })
+    }
+
+    /// What is in force, and each set after it.
+    pub(super) fn subscribe(&self) -> watch::Receiver<Arc<CustomSet>> {
+        self.set.subscribe()
+    }
+
+    /// Watches, for ever.
+    pub(super) async fn follow(mut self) {
+        let watches = Kind::POLICIES.into_iter().enumerate().map(|(position, kind)| {
+            self.server.watch(&kind, Watched::Whole).map(move |event| (position, event)).boxed()
+        });
+        let mut events = select_all(watches.collect::<Vec<_>>());
+        while let Some((position, event)) = events.next().await {
+            let mut changed = self.take(position, event);
+            changed |= self.take_what_follows(&mut events).await;
+            if changed && self.kinds.iter().all(|kind| kind.is_synced) {
+                self.put_in_force();
+            }
+        }
+    }
+
+    /// Takes all that comes before there is a pause.
+    async fn take_what_follows(&mut self, events: &mut (impl Stream<Item = (usize, Event)> + Unpin)) -> bool {
+        let mut changed = false;
+        // One that comes all the time does not keep the others waiting for ever.
+        for _ in 0..10_000 {
+            let Ok(Some((position, event))) = tokio::time::timeout(SETTLE, events.next()).await else {
+                break;
+            };
+            changed |= self.take(position, event);
+        }
+        changed
+    }
+
+    /// Takes an event; whether another set comes of it.
+    fn take(&mut self, position: usize, event: Event) -> bool {
+        let kind = &Kind::POLICIES[position];
+        let followed = &mut self.kinds[position];
+        if let Event::Failed { problem, not_served } = event {
+            if !std::mem::replace(&mut followed.is_failing, true) {
+                let advice = if not_served {
+                    "apply the custom resource definitions of reviser, or serve policies from files with --policy"
+                } else {
+                    "policies that have been read stay in force"
+                };
+                tracing::warn!(
+                    kind = kind.resource(),
+                    error = problem,
+                    "policies can't be watched; {advice}"
+                );
+            }
+            return false;
+        }
+        if std::mem::take(&mut followed.is_failing) {
+            tracing::info!(kind = kind.resource(), "policies are watched again");
+        }
+        match event {
+            Event::Restarted => {
+                followed.coming = Some(Vec::new());
+                false
+            }
+            Event::Applied(stored) => {
+                let key = (stored.namespace().to_owned(), stored.name().to_owned());
+                if let Some(coming) = &mut followed.coming {
+                    coming.push(key.clone());
+                }
+                self.keep(position, key, &stored)
+            }
+            Event::Deleted(stored) => {
+                let key = (position, stored.namespace().to_owned(), stored.name().to_owned());
+                self.documents.remove(&key).is_some()
+            }
+            Event::Synced => {
+                let coming = followed.coming.take().unwrap_or_default();
+                let is_first = !std::mem::replace(&mut followed.is_synced, true);
+                let before = self.documents.len();
+                let there: std::collections::BTreeSet<_> = coming.into_iter().collect();
+                self.documents.retain(|(kind, namespace, name), _| {
+                    *kind != position || there.contains(&(namespace.clone(), name.clone()))
+                });
+                is_first || self.documents.len() != before
+            }
+            Event::Failed { .. } => false,
+        }
+    }
+
+    fn keep(&mut self, position: usize, (namespace, name): (String, String), stored: &Stored) -> bool {
+        let value = match Value::parse(stored.text().as_bytes()) {
+            Ok(value) => value.into_owned(),
+            Err(error) => {
+                // It is an object of an API server: that it nests too deep is all that can be wrong.
+                tracing::error!(kind = %Kind::POLICIES[position], namespace, name, %error, "a policy can't be read");
+                Value::empty_object()
+            }
+        };
+        let status = value.get("status").cloned();
+        let generation = stored.metadata().generation.unwrap_or_default();
+        let document =
+            CustomDocument { kind: Kind::POLICIES[position].clone(), generation, value: own(&value), status };
+        let before = self.documents.insert((position, namespace, name), document.clone());
+        before.is_none_or(|before| !before.value.is_same(&document.value) || before.generation != generation)
+    }
+
+    fn put_in_force(&self) {
+        let mut documents: Vec<CustomDocument> = self.documents.values().cloned().collect();
+        documents.sort_by_cached_key(|document| Seniority::of(&document.value));
+        let values: Vec<Value<'static>> = documents.iter().map(|document| document.value.clone()).collect();
+        let policy::Admitted { policies, verdicts } = policy::admit(&values);
+        let out_of_use = verdicts.iter().filter(|verdict| !verdict.is_in_force()).count();
+        tracing::info!(
+            documents = documents.len(),
+            out_of_use,
+            policies = policies.policies.len(),
+            "policies read from the API server"
+        );
+        self.service.replace_policies(policies);
+        self.is_synced.store(true, Ordering::Release);
+        let set = CustomSet { documents: documents.into_iter().zip(verdicts).collect() };
+        self.set.send_replace(Arc::new(set));
+    }
+}
+
+/// What a policy is made of: all but the status, and of the metadata what somebody wrote.
+fn own(value: &Value<'static>) -> Value<'static> {
+    const METADATA: [&str; 4] = ["creationTimestamp", "name", "namespace", "deletionTimestamp"];
+    let Some(object) = value.as_object() else { return value.clone() };
+    let members = object.iter().filter(|(name, _)| *name != "status").map(|(name, member)| {
+        let member = match member.as_object().filter(|_| name == "metadata") {
+            Some(metadata) => {
+                let kept = metadata.iter().filter(|(name, _)| METADATA.contains(name));
+                Value::Object(
+                    kept.map(|(name, value)| (name.to_owned(), value.clone())).collect::<Object<'_>>(),
+                )
+            }
+            None => member.clone(),
+        };
+        (name.to_owned(), member)
+    });
+    Value::Object(members.collect::<Object<'_>>())
+}

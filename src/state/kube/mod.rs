@@ -1,0 +1,200 @@
+//! Bindings, Works, templates and clusters on an API server: [`KubeState`]; the ledger on its bindings: [`KubeLedger`].
+//!
+//! Bindings, Works and templates are read at the moment of asking: what was true before makes a wrong revision, which nothing
+//! makes anew. Clusters change seldom, and there may be thousands: they are watched, and kept as what can be asked about them.
+
+mod clusters;
+mod ledger;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+
+use self::clusters::Watching;
+use super::snapshot;
+use super::{BindingLister, BindingLookup, ClusterLister, LookupError, TemplateLister, WorkLister};
+use crate::apiserver::{ApiServer, CallError, Kind, Stored, Within};
+use crate::domain::{Binding, BindingName, Cluster, ClusterKind, ClusterName, Delivery, Workload};
+use crate::json::Text;
+use crate::work::Work;
+
+pub use ledger::KubeLedger;
+
+/// Bindings, Works, templates and clusters, as an API server has them. All clones are one.
+#[derive(Clone, Debug)]
+pub struct KubeState {
+    server: ApiServer,
+    clusters: Arc<Watching>,
+}
+
+impl KubeState {
+    /// The state on `server`. Nothing is known of clusters until it is [followed](Self::follow).
+    pub fn new(server: ApiServer) -> Self {
+        Self { server, clusters: Arc::default() }
+    }
+
+    /// Watches the clusters, for ever.
+    pub async fn follow(self) {
+        self.clusters.follow(&self.server).await;
+    }
+
+    /// Whether all clusters have been seen that there were at some moment.
+    pub fn is_synced(&self) -> bool {
+        self.clusters.is_synced()
+    }
+
+    async fn named(&self, workload: &Workload, name: &BindingName) -> Result<BindingLookup, LookupError> {
+        let (kind, namespace) = match &name.namespace {
+            Some(namespace) => (Kind::RESOURCE_BINDING, namespace.as_str()),
+            None => (Kind::CLUSTER_RESOURCE_BINDING, ""),
+        };
+        let Some(stored) = self.server.get(&kind, namespace, &name.name).await.map_err(failed)? else {
+            return Ok(BindingLookup::Gone);
+        };
+        let (whose, binding) = read_binding(&stored, namespace)?;
+        if !same(&whose, workload) {
+            // Its schedule and its allocations are another workload's.
+            return Err(LookupError::Failed(format!(
+                "the {name} is of {whose}, not of {workload}; mend the annotations of the Work"
+            )));
+        }
+        Ok(BindingLookup::Found(binding))
+    }
+
+    /// The binding of a workload of which nobody says what it is called.
+    async fn search(&self, workload: &Workload) -> Result<BindingLookup, LookupError> {
+        let namespace = workload.namespace.as_str();
+        let kind = if namespace.is_empty() { Kind::CLUSTER_RESOURCE_BINDING } else { Kind::RESOURCE_BINDING };
+        let within = Within { namespace: Some(namespace).filter(|name| !name.is_empty()), name: None };
+        let mut found: Vec<Binding> = Vec::new();
+        for stored in self.server.list(&kind, within).await.map_err(failed)? {
+            // What is wrong with others is no concern of this workload.
+            if let Ok((whose, binding)) = read_binding(&stored, namespace)
+                && same(&whose, workload)
+            {
+                found.push(binding);
+            }
+        }
+        match found.len() {
+            0 => Ok(BindingLookup::Gone),
+            1 => Ok(BindingLookup::Found(found.swap_remove(0))),
+            _ => {
+                let names: Vec<String> =
+                    found.iter().map(|binding| BindingName::of(binding).to_string()).collect();
+                Err(LookupError::Failed(format!(
+                    "{workload} has several bindings ({}), and nothing says which of them is meant; delete all but one",
+                    names.join(", ")
+                )))
+            }
+        }
+    }
+
+    async fn works(&self, workload: &Workload, called: Option<&str>) -> Result<Vec<Delivery>, LookupError> {
+        // Without a name all Works have to be looked at. Only a door that is not asked about a Work has none.
+        let within = Within { namespace: None, name: called };
+        let mut deliveries = Vec::new();
+        for stored in self.server.list(&Kind::WORK, within).await.map_err(failed)? {
+            let Some(cluster) = Work::cluster(stored.namespace()) else { continue };
+            let unreadable = |problem: String| {
+                let place = format!("{}/{}", stored.namespace(), stored.name());
+                LookupError::Failed(format!("the Work {place} can't be read: {problem}; mend or delete it"))
+            };
+            let text =
+                Text::parse(stored.text().as_bytes()).map_err(|error| unreadable(error.to_string()))?;
+            let work = Work::read(text.root()).map_err(|failure| unreadable(failure.message()))?;
+            deliveries.extend(work.delivery(&cluster, workload));
+        }
+        Ok(snapshot::one_a_cluster(deliveries))
+    }
+}
+
+impl BindingLister for KubeState {
+    fn find<'a>(
+        &'a self,
+        workload: &'a Workload,
+        named: Option<&'a BindingName>,
+    ) -> BoxFuture<'a, Result<BindingLookup, LookupError>> {
+        async move {
+            match named {
+                Some(name) => self.named(workload, name).await,
+                None => self.search(workload).await,
+            }
+        }
+        .boxed()
+    }
+}
+
+impl WorkLister for KubeState {
+    fn delivering<'a>(
+        &'a self,
+        workload: &'a Workload,
+        called: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Vec<Delivery>, LookupError>> {
+        self.works(workload, called).boxed()
+    }
+}
+
+impl TemplateLister for KubeState {
+    fn template<'a>(&'a self, workload: &'a Workload) -> BoxFuture<'a, Result<Option<String>, LookupError>> {
+        async move {
+            let Workload { gvk, namespace, name } = workload;
+            let kind = self
+                .server
+                .kind(&gvk.group, &gvk.version, &gvk.kind)
+                .await
+                .map_err(|error| template(&error))?;
+            let stored = self.server.get(&kind, namespace, name).await.map_err(|error| template(&error))?;
+            Ok(stored.map(|stored| stored.text().to_owned()))
+        }
+        .boxed()
+    }
+}
+
+impl ClusterLister for KubeState {
+    fn known<'a>(
+        &'a self,
+        name: &'a ClusterName,
+        namespace: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Cluster>, LookupError>> {
+        std::future::ready(self.clusters.find(name, namespace)).boxed()
+    }
+
+    fn namesakes<'a>(
+        &'a self,
+        name: &'a ClusterName,
+        namespace: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<(ClusterKind, Cluster)>, LookupError>> {
+        std::future::ready(self.clusters.namesakes(name, namespace)).boxed()
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what an error is mapped with")]
+fn failed(error: CallError) -> LookupError {
+    LookupError::Failed(error.to_string())
+}
+
+fn template(error: &CallError) -> LookupError {
+    let advice = if error.is_forbidden() {
+        "; a rule or a pin needs the template: let the user of reviser get objects of that kind"
+    } else {
+        ""
+    };
+    LookupError::Failed(format!("{error}{advice}"))
+}
+
+fn read_binding(stored: &Stored, namespace: &str) -> Result<(Workload, Binding), LookupError> {
+    snapshot::read_binding(stored.text(), namespace).map_err(|problem| {
+        let slash = if namespace.is_empty() { "" } else { "/" };
+        let name = stored.name();
+        LookupError::Failed(format!("the binding {namespace}{slash}{name} can't be read: {problem}"))
+    })
+}
+
+/// Whether both are one workload: its version may change.
+fn same(a: &Workload, b: &Workload) -> bool {
+    a.gvk.group == b.gvk.group && a.gvk.kind == b.gvk.kind && a.namespace == b.namespace && a.name == b.name
+}

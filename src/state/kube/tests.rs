@@ -1,0 +1,143 @@
+use futures_util::FutureExt as _;
+
+use super::clusters::Watching;
+use super::*;
+use crate::apiserver::Event;
+use crate::domain::AllocationKey;
+use crate::state::{Ledger, snapshot};
+
+const BINDING: &str = r#"{"apiVersion":"work.karmada.io/v1alpha2","kind":"ResourceBinding","metadata":{"name":"checkout-rollout","namespace":"shop",
+"resourceVersion":"41","annotations":{"reviser.io/fort-cluster":"cluster-x","reviser.io/empty-cluster":"","reviser.io/-cluster":"no","other":"yes"}},
+"spec":{"resource":{"apiVersion":"deploy.example.com/v1alpha1","kind":"Rollout","namespace":"shop","name":"checkout"},"clusters":[{"name":"cluster-x","replicas":3},{"name":"cluster-z"}]}}"#;
+
+fn stored(text: &str) -> Stored {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn a_binding_has_its_version_and_the_allocations_of_its_annotations() {
+    let (workload, binding) = snapshot::read_binding(BINDING, "shop").unwrap();
+    assert_eq!(workload.to_string(), "Rollout/checkout");
+    assert_eq!(
+        binding.schedule.replicas_of(&ClusterName::new("cluster-z").unwrap()),
+        Some(0),
+        "Karmada leaves zeros out"
+    );
+    let stored = binding.stored.unwrap();
+    assert_eq!(stored.resource_version, "41");
+    let allocations: Vec<(&str, &str)> =
+        stored.allocations.iter().map(|(name, cluster)| (name.as_str(), cluster.as_str())).collect();
+    assert_eq!(allocations, [("fort", "cluster-x")]);
+}
+
+#[test]
+fn what_is_wrong_with_a_binding_is_told_with_its_field() {
+    let wrong = BINDING.replace(r#""replicas":3"#, r#""replicas":"3""#);
+    assert_eq!(
+        snapshot::read_binding(&wrong, "shop").unwrap_err(),
+        "/spec/clusters/0/replicas: must be an integer, is a string"
+    );
+    assert_eq!(snapshot::read_binding("[]", "shop").unwrap_err(), "must be a map, is a list");
+}
+
+/// The ledger of a server that nobody answers for: what it says has to come from the binding alone.
+async fn ledger() -> KubeLedger {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("config");
+    let text = "apiVersion: v1\nkind: Config\ncurrent-context: a\ncontexts: [{name: a, context: {cluster: a, user: a}}]\n\
+                clusters: [{name: a, cluster: {server: 'http://127.0.0.1:1'}}]\nusers: [{name: a, user: {}}]\n";
+    std::fs::write(&path, text).unwrap();
+    let access = crate::apiserver::Access::Kubeconfig(path);
+    KubeLedger::new(ApiServer::new(&access).await.unwrap())
+}
+
+#[tokio::test]
+async fn an_entry_is_read_off_the_binding() {
+    let (workload, binding) = snapshot::read_binding(BINDING, "shop").unwrap();
+    let ledger = ledger().await;
+    let read = |allocation: &str| {
+        let key = AllocationKey::new(allocation, &workload);
+        ledger.read(&key, Some(&binding)).now_or_never().expect("nobody is asked").unwrap()
+    };
+    assert_eq!(read("fort"), ClusterName::new("cluster-x"));
+    assert_eq!(read("harbour"), None);
+}
+
+#[tokio::test]
+async fn without_a_binding_there_is_no_entry_to_guess() {
+    let (workload, _) = snapshot::read_binding(BINDING, "shop").unwrap();
+    let error = ledger().await.read(&AllocationKey::new("fort", &workload), None).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "failed to find allocation \"fort\" of Rollout.deploy.example.com shop/checkout"
+    );
+}
+
+#[tokio::test]
+async fn who_expects_something_else_than_the_binding_says_has_lost_without_a_call() {
+    let (workload, binding) = snapshot::read_binding(BINDING, "shop").unwrap();
+    let ledger = ledger().await;
+    let key = AllocationKey::new("fort", &workload);
+    let to = ClusterName::new("cluster-z").unwrap();
+    let swap = ledger.compare_and_swap(&key, Some(&binding), None, &to).now_or_never().unwrap().unwrap();
+    assert_eq!(swap, crate::state::Swap::Lost(ClusterName::new("cluster-x")));
+}
+
+#[test]
+fn a_cluster_is_known_from_when_all_have_been_read_until_it_goes() {
+    let watching = Watching::default();
+    let a = ClusterName::new("a").unwrap();
+    let cluster = |name: &str, region: &str| {
+        stored(&format!(r#"{{"metadata":{{"name":"{name}"}},"spec":{{"region":"{region}"}}}}"#))
+    };
+    let region = || {
+        watching.find(&a, "shop").map(|found| found.and_then(|cluster| cluster.region).unwrap_or_default())
+    };
+    let take = |event: Event| watching.take(&Kind::CLUSTER, event);
+    take(Event::Restarted);
+    take(Event::Applied(cluster("a", "eu")));
+    assert!(region().is_err(), "there may be more");
+    for kind in [Kind::CLUSTER_TARGET, Kind::TARGET] {
+        watching.take(&kind, Event::Restarted);
+        watching.take(&kind, Event::Synced);
+    }
+    assert!(!watching.is_synced());
+    take(Event::Synced);
+    assert!(watching.is_synced());
+    assert_eq!(region().unwrap(), "eu");
+    take(Event::Applied(cluster("a", "us")));
+    assert_eq!(region().unwrap(), "us");
+    // The watch begins anew: what was known stays known until all have come, and goes if it is not among them.
+    take(Event::Restarted);
+    take(Event::Applied(cluster("b", "eu")));
+    assert_eq!(region().unwrap(), "us");
+    take(Event::Synced);
+    assert_eq!(region().unwrap(), "");
+    take(Event::Applied(cluster("a", "eu")));
+    take(Event::Deleted(cluster("a", "eu")));
+    assert_eq!(region().unwrap(), "");
+}
+
+#[test]
+fn targets_of_one_name_are_known_by_their_namespaces() {
+    let watching = Watching::default();
+    let target = |namespace: &str, own: &str| {
+        stored(&format!(
+            r#"{{"metadata":{{"name":"eu","namespace":"{namespace}","labels":{{"own":"{own}"}}}}}}"#
+        ))
+    };
+    for kind in [Kind::CLUSTER, Kind::CLUSTER_TARGET, Kind::TARGET] {
+        watching.take(&kind, Event::Restarted);
+        watching.take(&kind, Event::Synced);
+    }
+    let name = ClusterName::new("eu").unwrap();
+    let own = |namespace: &str| {
+        watching.find(&name, namespace).unwrap().and_then(|mut cluster| cluster.labels.remove("own"))
+    };
+    watching.take(&Kind::TARGET, Event::Applied(target("a", "1")));
+    watching.take(&Kind::TARGET, Event::Applied(target("b", "2")));
+    watching.take(&Kind::TARGET, Event::Applied(target("a", "3")));
+    assert_eq!((own("a").as_deref(), own("b").as_deref(), own("c")), (Some("3"), Some("2"), None));
+    watching.take(&Kind::TARGET, Event::Deleted(target("a", "3")));
+    assert_eq!((own("a"), own("b").as_deref()), (None, Some("2")));
+}
