@@ -68,11 +68,6 @@ impl ControlPlane {
         plane
     }
 
-    /// `https://127.0.0.1:PORT`
-    pub(crate) fn url(&self) -> String {
-        format!("https://127.0.0.1:{}", self.port.number())
-    }
-
     /// A directory that ends with this control plane.
     pub(crate) fn directory(&self) -> &Path {
         self.directory.path()
@@ -143,9 +138,11 @@ impl ControlPlane {
         self.wait_until_ready();
     }
 
-    /// What the API server has written so far.
-    pub(crate) fn log(&self) -> Vec<String> {
-        self.api().log()
+    /// Shows what the API server has written last, if the test that runs has failed.
+    pub(crate) fn tell_of_a_failure(&self) {
+        if std::thread::panicking() {
+            super::tell(&self.api().last_words());
+        }
     }
 
     fn api(&self) -> MutexGuard<'_, Guarded> {
@@ -177,31 +174,13 @@ impl ControlPlane {
         let files = std::fs::read_dir(DEFINITIONS).unwrap().map(|file| file.unwrap().path());
         let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "yaml"));
         let documents: Vec<String> = files.map(|path| std::fs::read_to_string(path).unwrap()).collect();
-        self.apply_definitions(&admin, &documents);
-    }
-
-    /// Makes these custom resource definitions, and waits until all of them are served.
-    pub(crate) fn apply_definitions(&self, admin: &Client, documents: &[String]) {
-        let collection = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-        let made: Vec<Value> =
-            documents.iter().map(|document| admin.create_yaml(collection, document).ok()).collect();
-        for definition in made {
-            let spec = &definition["spec"];
-            let [group, version, plural] =
-                [&spec["group"], &spec["versions"][0]["name"], &spec["names"]["plural"]]
-                    .map(|name| name.as_str().unwrap());
-            let path = format!("/apis/{group}/{version}/{plural}?limit=1");
-            until(&format!("{plural} are served"), || admin.get(&path).is_ok());
-        }
+        apply_definitions(&admin, &documents);
     }
 }
 
 impl Drop for ControlPlane {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            // The log of a test that failed.
-            super::tell(&self.api().last_words());
-        }
+        self.tell_of_a_failure();
         // etcd is killed after it; nothing that it holds is wanted any more.
         self.api().kill();
     }
@@ -269,4 +248,19 @@ fn binaries() -> Option<PathBuf> {
         }
     }
     Some(directory)
+}
+
+/// Makes these custom resource definitions, and waits until all of them are served.
+pub(crate) fn apply_definitions(admin: &Client, documents: &[String]) {
+    let collection = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    let made: Vec<Value> =
+        documents.iter().map(|document| admin.create_yaml(collection, document).ok()).collect();
+    for definition in made {
+        let spec = &definition["spec"];
+        let [group, version, plural] =
+            [&spec["group"], &spec["versions"][0]["name"], &spec["names"]["plural"]]
+                .map(|name| name.as_str().unwrap());
+        let path = format!("/apis/{group}/{version}/{plural}?limit=1");
+        until(&format!("{plural} are served"), || admin.get(&path).is_ok());
+    }
 }
