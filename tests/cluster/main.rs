@@ -11,6 +11,8 @@
 )]
 
 mod admiralty;
+mod connected;
+mod definitions;
 #[path = "../support/process.rs"]
 mod process;
 mod server;
