@@ -1,9 +1,13 @@
 //! A server that reads the API server it is called by, with the rights that are shipped and no others.
 //!
+//! The one that is elected touches the Works of all namespaces, so these tests have control planes of their own.
+//!
+//! * `policies`: custom resources, put in force, refused and taken away.
 //! * `rights`: what it does with them, and what it says without.
 //! * `replicas`: several at once, and one allocation.
 //! * `restarts`: an API server that goes away and comes back.
 
+mod policies;
 mod replicas;
 mod restarts;
 mod rights;

@@ -23,11 +23,11 @@ fn work(world: &World<'_>, cluster: &str, workload: &str) -> Value {
 
 #[test]
 fn three_servers_agree_on_one_cluster_for_each_workload() {
-    let Some(plane) = ControlPlane::shared() else { return };
+    let Some(plane) = ControlPlane::start() else { return };
     // A webhook configuration is of a world, so three servers have one each; the workloads are those of the first.
-    let worlds = ["first", "second", "third"].map(|name| World::new(plane, name));
+    let worlds = ["first", "second", "third"].map(|name| World::new(&plane, name));
     let first = &worlds[0];
-    let kubeconfig = install(plane, first);
+    let kubeconfig = install(&plane, first);
     let clusters = worlds.each_ref().map(|world| world.cluster("x"));
     let shares: Vec<Value> = clusters.iter().map(|name| json!({"name": name, "replicas": 2})).collect();
     let workloads: Vec<String> = (0..WORKLOADS).map(|number| format!("w{number}")).collect();
