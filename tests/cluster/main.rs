@@ -11,6 +11,7 @@
 )]
 
 mod admiralty;
+mod connected;
 mod definitions;
 #[path = "../support/process.rs"]
 mod process;
