@@ -308,8 +308,7 @@ fn name_of(stored: &Stored) -> WorkName {
 /// The entries of the ledger in the annotations of a binding.
 fn entries(stored: &Stored) -> BTreeMap<String, String> {
     let annotations = stored.metadata().annotations.iter().flatten();
-    let entry = |(key, cluster): (&String, &String)| {
-        Some((annotated_allocation(key)?.to_owned(), cluster.clone()))
-    };
+    let entry =
+        |(key, cluster): (&String, &String)| Some((annotated_allocation(key)?.to_owned(), cluster.clone()));
     annotations.filter_map(entry).collect()
 }
