@@ -33,6 +33,8 @@ pub struct Verdict {
     pub generation: i64,
     /// Everything that is wrong with it; nothing, and it is in force.
     pub findings: Vec<String>,
+    /// What is strange about it all the same, if it is in force.
+    pub warnings: Vec<String>,
     /// Its `status`, as it was read.
     pub status: Option<Value>,
 }

@@ -71,7 +71,7 @@ impl Statuses {
                 (None, _) => Works::None,
             };
             let stored = written.status.as_ref().or(verdict.status.as_ref());
-            let Some(status) = change(verdict.generation, &verdict.findings, works, stored, &time) else {
+            let Some(status) = change(verdict, works, stored, &time) else {
                 continue;
             };
             let is_too_early = written.under_way || written.not_before.is_some_and(|at| at > now);

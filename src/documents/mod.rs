@@ -22,7 +22,7 @@ mod problem;
 mod read;
 mod still;
 
-pub use fault::{Fault, field_path};
+pub use fault::Fault;
 pub use list::{Listing, list};
 pub use look::Look;
 pub use problem::{Cause, Problem};

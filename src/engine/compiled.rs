@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use super::actions::Action;
+use super::broken::{Broken, BrokenScope};
 use super::selectors::{ResourceSelector, TargetClusters};
 use super::transformations::{Home, Transformation, Transformations, chooses};
 use crate::domain::{
@@ -25,6 +26,8 @@ pub struct PolicySet {
     pub interpretations: BTreeMap<GroupVersionKind, Interpretation>,
     /// What workloads choose themselves.
     pub transformations: Transformations,
+    /// The documents that are out of use while these are in force.
+    pub broken: Vec<Broken>,
 }
 
 /// What is at work on one object.
@@ -71,22 +74,49 @@ fn is_pinned(object: &Raw<'_>, allocation: &str) -> bool {
 
 impl PolicySet {
     /// What is at work on a workload: policies that select it, transformations that it chooses.
+    ///
+    /// A failure if a document is that is out of use.
     pub fn selection(&self, workload: &Workload, object: &Raw<'_>) -> Result<Selection<'_>, Failure> {
         Ok(Selection {
             policies: self.selecting(workload, object)?,
-            transformations: self.transformations.chosen(workload, object)?,
+            transformations: self.transformations.chosen(workload, object, &self.broken)?,
         })
     }
 
     /// The policies that select a workload, in the order in which they apply.
+    ///
+    /// A failure if one does that is out of use.
     pub fn selecting(&self, workload: &Workload, object: &Raw<'_>) -> Result<Vec<&Policy>, Failure> {
+        for broken in &self.broken {
+            if broken.selects(workload, object)? {
+                return Err(broken.failure());
+            }
+        }
         let mut selecting = Vec::new();
         for policy in &self.policies {
-            if policy.selects(workload, object)? {
+            if policy.owner.selects(&policy.selectors, workload, object)? {
                 selecting.push(policy);
             }
         }
         Ok(selecting)
+    }
+
+    /// The selectors of all policies, also of those that are out of use, each with whose it is.
+    pub fn selectors(&self) -> impl Iterator<Item = (&Owner, &ResourceSelector)> {
+        let in_force = self.policies.iter().map(|policy| (&policy.owner, &policy.selectors));
+        let broken = self.broken.iter().filter_map(|broken| match &broken.scope {
+            BrokenScope::Policy { owner, selectors } => Some((owner, selectors)),
+            BrokenScope::Transformation { .. } | BrokenScope::Interpretation(_) => None,
+        });
+        in_force
+            .chain(broken)
+            .flat_map(|(owner, selectors)| selectors.iter().map(move |selector| (owner, selector)))
+    }
+
+    /// Whether there is a transformation to choose, if only one that is out of use.
+    pub fn has_transformations(&self) -> bool {
+        let is_one = |broken: &Broken| matches!(broken.scope, BrokenScope::Transformation { .. });
+        !self.transformations.is_empty() || self.broken.iter().any(is_one)
     }
 
     /// A digest of all that a [`Selection`] can be of: where that is the same, so is every selection.
@@ -106,16 +136,23 @@ impl PolicySet {
 
     /// Whether a policy can select objects of this kind at all.
     pub fn knows(&self, gvk: &GroupVersionKind) -> bool {
-        self.policies.iter().flat_map(|policy| &policy.selectors).any(|selector| selector.gvk == *gvk)
+        self.selectors().any(|(_, selector)| selector.gvk == *gvk)
     }
 
     /// Whether something may be at work on an object: its kind can be selected, or it chooses transformations where there are some.
     pub fn concerns(&self, gvk: &GroupVersionKind, object: &Raw<'_>) -> bool {
-        self.knows(gvk) || !self.transformations.is_empty() && chooses(object)
+        self.knows(gvk) || self.has_transformations() && chooses(object)
     }
 
     /// Where objects of this kind have their pod template; the root for a kind that is itself like a pod.
-    pub fn pod_template(&self, gvk: &GroupVersionKind) -> Pointer {
+    ///
+    /// A failure if that is said by a document that is out of use.
+    pub fn pod_template(&self, gvk: &GroupVersionKind) -> Result<Pointer, Failure> {
+        self.interpretation(gvk).map(|_| self.pod_template_in_force(gvk))
+    }
+
+    /// The same, as if there were no documents out of use.
+    pub fn pod_template_in_force(&self, gvk: &GroupVersionKind) -> Pointer {
         match (self.interpretations.get(gvk), gvk.group.as_str(), gvk.kind.as_str()) {
             (Some(interpretation), _, _) => interpretation.pod_template.clone(),
             (None, "", "Pod") | (None, ADMIRALTY_GROUP, POD_CHAPERON) => Pointer::ROOT,
@@ -126,9 +163,17 @@ impl PolicySet {
     }
 
     /// How a kind is interpreted.
-    pub fn interpretation(&self, gvk: &GroupVersionKind) -> &Interpretation {
+    ///
+    /// A failure if that is said by a document that is out of use, and by no other.
+    pub fn interpretation(&self, gvk: &GroupVersionKind) -> Result<&Interpretation, Failure> {
         static DEFAULT: LazyLock<Interpretation> = LazyLock::new(Interpretation::default);
-        self.interpretations.get(gvk).unwrap_or(&DEFAULT)
+        match self.interpretations.get(gvk) {
+            Some(interpretation) => Ok(interpretation),
+            None => match self.broken.iter().find(|broken| broken.interprets(gvk)) {
+                Some(broken) => Err(broken.failure()),
+                None => Ok(&DEFAULT),
+            },
+        }
     }
 }
 
@@ -158,6 +203,34 @@ impl fmt::Display for Owner {
     }
 }
 
+impl Owner {
+    /// The namespace that it is for; all for `None`.
+    pub fn namespace(&self) -> Option<&str> {
+        match self {
+            Self::Cluster { .. } => None,
+            Self::Namespace { namespace, .. } => Some(namespace),
+        }
+    }
+
+    /// Whether one of its selectors selects the workload.
+    pub(super) fn selects(
+        &self,
+        selectors: &[ResourceSelector],
+        workload: &Workload,
+        object: &Raw<'_>,
+    ) -> Result<bool, Failure> {
+        if self.namespace().is_some_and(|namespace| *namespace != workload.namespace) {
+            return Ok(false);
+        }
+        for selector in selectors {
+            if selector.selects(workload, object)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
 /// One policy.
 #[derive(Clone, Debug)]
 pub struct Policy {
@@ -177,24 +250,6 @@ pub struct Policy {
     pub needs_original: bool,
     /// A digest of the document.
     pub digest: String,
-}
-
-impl Policy {
-    fn selects(&self, workload: &Workload, object: &Raw<'_>) -> Result<bool, Failure> {
-        let namespace = match &self.owner {
-            Owner::Cluster { .. } => None,
-            Owner::Namespace { namespace, .. } => Some(namespace),
-        };
-        if namespace.is_some_and(|namespace| *namespace != workload.namespace) {
-            return Ok(false);
-        }
-        for selector in &self.selectors {
-            if selector.selects(workload, object)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
 }
 
 /// One rule of a policy.

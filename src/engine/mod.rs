@@ -5,6 +5,7 @@
 //! depends on the order of a hash table: the same input gives the same bytes, on every replica of the server.
 //!
 //! * [`PolicySet`] is what `policy` compiles; the engine owns the type because it defines what a rule can do.
+//! * [`Broken`]: what is out of use, and why whatever it selects gets no answer.
 //! * [`allocate`] is the choice of the one cluster (docs/policies.md, "Which cluster hosts an allocation").
 //! * `handover`: how an allocation leaves a cluster without being in two. [`Undo`]: how a revision is taken back.
 //! * [`explain`] revises too, and tells with a [`Trace`] what each rule did.
@@ -15,6 +16,7 @@
 
 mod actions;
 mod allocate;
+mod broken;
 mod chaperon;
 mod compiled;
 mod context;
@@ -36,6 +38,7 @@ pub use actions::{
     Patching, Percentages, Weights,
 };
 pub use allocate::{Choice, Why, allocate};
+pub use broken::{Broken, BrokenScope};
 pub use compiled::{
     Allocation, Handover, Interpretation, OnError, Owner, Policy, PolicySet, Rule, Selection,
 };

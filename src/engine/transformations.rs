@@ -8,6 +8,7 @@ use std::fmt;
 
 use super::Draft;
 use super::actions::{Ask, Patching};
+use super::broken::Broken;
 use super::selectors::LabelSelector;
 use crate::domain::{
     Cluster, ClusterKind, ClusterName, Failure, PROPOSED_TRANSFORMATION_ANNOTATION,
@@ -72,7 +73,8 @@ impl fmt::Display for Transformation {
 }
 
 impl Home {
-    fn includes(&self, namespace: &str) -> bool {
+    /// Whether it can be chosen in `namespace`.
+    pub(super) fn includes(&self, namespace: &str) -> bool {
         match self {
             Self::Namespace(home) => home == namespace,
             Self::AnyNamespace => !namespace.is_empty(),
@@ -87,6 +89,11 @@ impl Transformations {
         let same = self.0.entry(transformation.name.clone()).or_default();
         same.push(transformation);
         same.sort_by(|a, b| a.home.cmp(&b.home));
+    }
+
+    /// Adds all of another.
+    pub fn extend(&mut self, others: Self) {
+        others.0.into_values().flatten().for_each(|other| self.insert(other));
     }
 
     /// All of them, by name.
@@ -104,17 +111,29 @@ impl Transformations {
         self.0.values().map(Vec::len).sum()
     }
 
-    /// Those that a workload chooses, in its order. A name that does not exist is a failure.
-    pub fn chosen(&self, workload: &Workload, object: &Raw<'_>) -> Result<Vec<&Transformation>, Failure> {
+    /// Those that a workload chooses, in its order. A name that does not exist, or is that of one of the `broken`, is a failure.
+    pub(super) fn chosen(
+        &self,
+        workload: &Workload,
+        object: &Raw<'_>,
+        broken: &[Broken],
+    ) -> Result<Vec<&Transformation>, Failure> {
         let Some(names) = named(object)? else { return Ok(Vec::new()) };
         let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
-        names.map(|name| self.find(&workload.namespace, name)).collect()
+        names.map(|name| self.find(&workload.namespace, name, broken)).collect()
     }
 
-    fn find(&self, namespace: &str, name: &str) -> Result<&Transformation, Failure> {
+    fn find(&self, namespace: &str, name: &str, broken: &[Broken]) -> Result<&Transformation, Failure> {
         let visible = |same: &&Transformation| same.home.includes(namespace);
         let found = self.0.get(name).and_then(|same| same.iter().find(visible));
-        found.ok_or_else(|| self.missing(namespace, name))
+        let broken = broken.iter().filter_map(|broken| Some((broken.chosen_as(namespace, name)?, broken)));
+        match (found, broken.min_by_key(|(home, _)| *home)) {
+            // One that is further away is not what is meant, well or not.
+            (Some(found), Some((home, broken))) if *home < found.home => Err(broken.failure()),
+            (Some(found), _) => Ok(found),
+            (None, Some((_, broken))) => Err(broken.failure()),
+            (None, None) => Err(self.missing(namespace, name)),
+        }
     }
 
     fn missing(&self, namespace: &str, name: &str) -> Failure {

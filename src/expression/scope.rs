@@ -60,6 +60,8 @@ pub struct Scope {
     object_only: bool,
     variables: Vec<String>,
     allocations: Vec<String>,
+    /// Whether there may be allocations of any other name too.
+    any_allocation: bool,
 }
 
 /// Roots that are no values themselves: each use names a member.
@@ -90,6 +92,12 @@ impl Scope {
         self
     }
 
+    /// The same, and `allocations.<name>` for any name: whether there is such a one is seen from what is used.
+    #[must_use]
+    pub fn with_any_allocation(self) -> Self {
+        Self { any_allocation: true, ..self }
+    }
+
     /// The variable that a bare name stands for.
     pub(super) fn root(&self, name: &str) -> Option<Variable> {
         Some(match name {
@@ -107,7 +115,8 @@ impl Scope {
 
     /// The variable `member` of `group`, which is one.
     pub(super) fn member(&self, group: &str, member: &str) -> Option<Variable> {
-        if !self.members(group).contains(&member) {
+        let is_open = self.any_allocation && group == "allocations";
+        if !is_open && !self.members(group).contains(&member) {
             return None;
         }
         Some(match (group, member) {

@@ -18,6 +18,7 @@
 mod build;
 mod cursor;
 mod error;
+mod field;
 mod number;
 mod pointer;
 mod raw;
@@ -35,6 +36,7 @@ pub const MAX_DEPTH: usize = 512;
 mod tests;
 
 pub use error::ParseError;
+pub use field::field_path;
 pub use number::Number;
 pub use pointer::{Pointer, PointerError};
 pub use raw::{Members, Raw};

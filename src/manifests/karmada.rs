@@ -82,8 +82,7 @@ impl InterpreterHook {
 
 /// The kinds that policies are about: those that one may select, and those whose interpretation they describe.
 pub fn kinds(policies: &PolicySet) -> BTreeSet<GroupVersionKind> {
-    let selected =
-        policies.policies.iter().flat_map(|policy| &policy.selectors).map(|selector| &selector.gvk);
+    let selected = policies.selectors().map(|(_, selector)| &selector.gvk);
     selected.chain(policies.interpretations.keys()).cloned().collect()
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::GroupVersionKind;
-use crate::engine::{Owner, PolicySet};
+use crate::engine::PolicySet;
 
 /// The namespaces that objects of a kind may be selected in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,28 +14,25 @@ pub enum Namespaces {
     These(BTreeSet<String>),
 }
 
-/// The kinds that a policy may select, each with the namespaces that it may select them in.
+/// The kinds that a policy may select, also one that is out of use, each with the namespaces that it may select them in.
 ///
 /// It goes no further than that: labels may be changed on the way, and names would make a configuration that has to be
 /// applied again for each workload.
 pub fn selected(policies: &PolicySet) -> BTreeMap<GroupVersionKind, Namespaces> {
     let mut selected = BTreeMap::new();
-    for policy in &policies.policies {
-        for selector in &policy.selectors {
-            let namespace = match (&policy.owner, &selector.namespace) {
-                (Owner::Namespace { namespace, .. }, Some(other)) if other != namespace => continue,
-                (Owner::Namespace { namespace, .. }, _) => Some(namespace),
-                (Owner::Cluster { .. }, namespace) => namespace.as_ref(),
-            };
-            let namespaces =
-                selected.entry(selector.gvk.clone()).or_insert_with(|| Namespaces::These(BTreeSet::new()));
-            match (namespace, namespaces) {
-                (None, namespaces) => *namespaces = Namespaces::All,
-                (Some(namespace), Namespaces::These(these)) => {
-                    these.insert(namespace.clone());
-                }
-                (Some(_), Namespaces::All) => {}
+    for (owner, selector) in policies.selectors() {
+        let namespace = match (owner.namespace(), selector.namespace.as_deref()) {
+            (Some(home), Some(other)) if other != home => continue,
+            (home, namespace) => home.or(namespace),
+        };
+        let namespaces =
+            selected.entry(selector.gvk.clone()).or_insert_with(|| Namespaces::These(BTreeSet::new()));
+        match (namespace, namespaces) {
+            (None, namespaces) => *namespaces = Namespaces::All,
+            (Some(namespace), Namespaces::These(these)) => {
+                these.insert(namespace.to_owned());
             }
+            (Some(_), Namespaces::All) => {}
         }
     }
     selected

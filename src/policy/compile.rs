@@ -9,7 +9,7 @@ use super::lint::{self, Material, Subject};
 use super::{interpretation, revision, transformation};
 use crate::domain::GroupVersionKind;
 use crate::engine::{Home, Owner, Policy, PolicySet};
-use crate::expression::Variable;
+use crate::expression::{Scope, Variable};
 use crate::json::{Pointer, Value};
 
 /// The `apiVersion` of all our documents.
@@ -19,7 +19,7 @@ pub const API_VERSION: &str = "reviser.io/v1alpha1";
 pub const BUILT_IN: &str = include_str!("../../manifests/examples/rollout-fort.yaml");
 
 #[derive(Clone, Copy)]
-enum Kind {
+pub(super) enum Kind {
     ClusterRevisionPolicy,
     RevisionPolicy,
     ResourceInterpretation,
@@ -34,7 +34,8 @@ impl Kind {
     }
 }
 
-const KINDS: &[(&str, Kind)] = &[
+/// Our kinds.
+pub(super) const KINDS: &[(&str, Kind)] = &[
     ("ClusterRevisionPolicy", Kind::ClusterRevisionPolicy),
     ("RevisionPolicy", Kind::RevisionPolicy),
     ("ResourceInterpretation", Kind::ResourceInterpretation),
@@ -60,10 +61,9 @@ pub struct Examined {
 
 /// Compiles all documents, and looks for what is strange about those with which nothing is wrong.
 pub fn examine(documents: &[Value<'static>]) -> Examined {
-    let mut all = Compiler {
-        allocations: documents.iter().flat_map(allocation_names).collect(),
-        ..Compiler::default()
-    };
+    // Once each, however often it is defined.
+    let names: BTreeSet<String> = documents.iter().flat_map(allocation_names).collect();
+    let mut all = Compiler::new(names.into_iter().fold(Scope::new(), Scope::with_allocation));
     for (document, value) in documents.iter().enumerate() {
         let mut notes = Notes::new(document);
         all.document(document, value, &mut notes);
@@ -83,7 +83,7 @@ pub fn examine(documents: &[Value<'static>]) -> Examined {
 }
 
 /// Which policy applies first.
-fn in_order(a: &Policy, b: &Policy) -> Ordering {
+pub(super) fn in_order(a: &Policy, b: &Policy) -> Ordering {
     let key = |policy: &Policy| (matches!(policy.owner, Owner::Namespace { .. }), policy.priority);
     key(a).cmp(&key(b)).then_with(|| a.owner.cmp(&b.owner))
 }
@@ -95,26 +95,38 @@ fn allocation_names(document: &Value<'static>) -> Vec<String> {
     list.iter().filter_map(|item| item.get("name")?.as_str().map(str::to_owned)).collect()
 }
 
+/// What has been read so far, of one document or of all.
 #[derive(Default)]
-struct Compiler {
+pub(super) struct Compiler {
     /// All but the policies.
-    set: PolicySet,
+    pub(super) set: PolicySet,
     /// The policies, each with its document and what else was read in it.
-    read: Vec<(usize, revision::Read)>,
+    pub(super) read: Vec<(usize, revision::Read)>,
     findings: Vec<Finding>,
-    /// The allocations that some document defines.
-    allocations: BTreeSet<String>,
+    /// What expressions may use.
+    scope: Scope,
     /// The documents that there were, by kind, namespace and name.
-    seen: BTreeSet<(&'static str, String, String)>,
+    pub(super) seen: BTreeSet<(&'static str, String, String)>,
     /// Which document defines an allocation, and how its message calls it.
-    defined: BTreeMap<String, String>,
-    used: Vec<(usize, String, Pointer)>,
+    pub(super) defined: BTreeMap<String, String>,
+    pub(super) used: Vec<(usize, String, Pointer)>,
     /// The kinds that are interpreted: in which document, and by what name.
-    targets: BTreeMap<GroupVersionKind, (usize, String)>,
+    pub(super) targets: BTreeMap<GroupVersionKind, (usize, String)>,
 }
 
 impl Compiler {
-    fn document(&mut self, document: usize, value: &Value<'static>, notes: &mut Notes) -> Option<()> {
+    /// One that has read nothing.
+    pub(super) fn new(scope: Scope) -> Self {
+        Self { scope, ..Self::default() }
+    }
+
+    /// Reads a document, and notes what is wrong with it: by itself, and beside those that have been read before.
+    pub(super) fn document(
+        &mut self,
+        document: usize,
+        value: &Value<'static>,
+        notes: &mut Notes,
+    ) -> Option<()> {
         let mut fields = Node { value, field: Pointer::ROOT }.fields(notes)?;
         let named = value.get("kind").and_then(Value::as_str);
         let may_lack = KINDS.iter().any(|(word, kind)| named == Some(*word) && kind.is_transformation());
@@ -161,7 +173,7 @@ impl Compiler {
         if let Some((namespace, name)) = metadata
             && !self.seen.insert((kind, namespace.clone(), name.clone()))
         {
-            notes.note(&Pointer::of(["metadata", "name"]), format!("{kind} {name:?} is there twice"));
+            notes.note(&Pointer::of(["metadata", "name"]), there_twice(kind, name));
         }
     }
 
@@ -188,10 +200,10 @@ impl Compiler {
     }
 
     fn policy(&mut self, document: usize, owner: Owner, spec: &mut Fields<'_>, notes: &mut Notes) {
-        let read = revision::policy(owner, &self.allocations, spec, notes);
+        let read = revision::policy(owner, &self.scope, spec, notes);
         for (name, allocation, place) in &read.allocations {
             if let Some(first) = self.defined.get(name) {
-                notes.note(place, format!("allocation {name:?} is already defined by {first}; a name is defined once, over all policies"));
+                notes.note(place, already_defined(name, first));
                 continue;
             }
             self.defined.insert(name.clone(), read.policy.owner.to_string());
@@ -206,10 +218,7 @@ impl Compiler {
             return;
         };
         if let Some((_, first)) = self.targets.get(&gvk) {
-            notes.note(
-                &Pointer::of(["spec", "target"]),
-                format!("ResourceInterpretation/{first} is already for this kind"),
-            );
+            notes.note(&Pointer::of(["spec", "target"]), already_interpreted(first));
             return;
         }
         self.targets.insert(gvk.clone(), (document, name.to_owned()));
@@ -248,13 +257,27 @@ impl Compiler {
             if self.defined.contains_key(&name) {
                 continue;
             }
-            let hint = did_you_mean(&name, self.defined.keys().map(String::as_str));
-            let problem = format!(
-                "no policy defines the allocation {name:?}{hint}; define it under `spec.allocations`"
-            );
+            let problem = undefined(&name, self.defined.keys().map(String::as_str));
             self.findings.push(Finding { document, field, problem });
         }
     }
+}
+
+pub(super) fn already_defined(allocation: &str, by: &str) -> String {
+    format!("allocation {allocation:?} is already defined by {by}; a name is defined once, over all policies")
+}
+
+pub(super) fn there_twice(kind: &str, name: &str) -> String {
+    format!("{kind} {name:?} is there twice")
+}
+
+pub(super) fn already_interpreted(by: &str) -> String {
+    format!("ResourceInterpretation/{by} is already for this kind")
+}
+
+pub(super) fn undefined<'n>(allocation: &str, defined: impl IntoIterator<Item = &'n str>) -> String {
+    let hint = did_you_mean(allocation, defined);
+    format!("no policy defines the allocation {allocation:?}{hint}; define it under `spec.allocations`")
 }
 
 /// Namespace (empty for a cluster-scoped kind) and name.

@@ -1,6 +1,8 @@
 //! What is wrong with a document.
 
-use crate::json::Pointer;
+use std::fmt;
+
+use crate::json::{Pointer, field_path};
 
 /// One fault of a policy document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +13,16 @@ pub struct Finding {
     pub field: Pointer,
     /// What is wrong, and what would be right.
     pub problem: String,
+}
+
+/// Where, and what: `spec.rules[0].name: is required`.
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.field.is_root() {
+            write!(f, "{}: ", field_path(&self.field))?;
+        }
+        f.write_str(&self.problem)
+    }
 }
 
 /// The candidate that `name` was probably meant to be.

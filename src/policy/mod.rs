@@ -1,10 +1,12 @@
 //! Policy documents: read, checked and compiled into what the engine runs.
 //!
 //! [`compile`] looks at all documents before it says anything, and gives either a [`PolicySet`](crate::engine::PolicySet) or *every*
-//! [`Finding`], each with its document and field path. [`examine`] gives warnings too: what is strange, and may be in force all the same. It takes parsed documents and does no I/O; where they
+//! [`Finding`], each with its document and field path. [`examine`] gives warnings too: what is strange, and may be in force all the same.
+//! These are for files, which stand or fall together; [`admit`] is for custom resources, each of which stands for itself. All take parsed documents and do no I/O; where they
 //! come from, and on which line a field stands, is known at the edge.
 
 mod action;
+mod admit;
 mod compile;
 mod decode;
 mod definition;
@@ -14,6 +16,7 @@ mod interpretation;
 mod lint;
 mod patch;
 mod revision;
+mod salvage;
 mod selector;
 mod template;
 mod transformation;
@@ -21,6 +24,7 @@ mod transformation;
 #[cfg(test)]
 mod tests;
 
+pub use admit::{Admitted, Seniority, Verdict, admit};
 pub use compile::{API_VERSION, BUILT_IN, Examined, compile, examine};
 pub use definition::{DefinitionFinding, definition};
 pub use finding::Finding;

@@ -7,7 +7,7 @@ use super::template::Expressions;
 use super::{action, selector};
 use crate::domain::digest;
 use crate::engine::{Action, Allocation, Handover, OnError, Owner, Policy, Rule};
-use crate::expression::Variable;
+use crate::expression::{Scope, Variable};
 use crate::json::{Pointer, Value};
 
 /// Longest name of an allocation: with `reviser.io/` and `-cluster` around it, it names an annotation.
@@ -20,31 +20,25 @@ pub(super) struct Read {
     pub(super) allocations: Vec<(String, Option<Allocation>, Pointer)>,
     /// The allocations that rules name, each with the place.
     pub(super) used: Vec<(String, Pointer)>,
+    /// The allocations that expressions name, each with the place.
+    pub(super) asked: Vec<(String, Pointer)>,
     /// What its expressions and rules read.
     pub(super) reads: BTreeSet<Variable>,
 }
 
 /// Reads the `spec` of a policy.
 ///
-/// `known` are the allocations that all documents define.
-pub(super) fn policy(
-    owner: Owner,
-    known: &BTreeSet<String>,
-    spec: &mut Fields<'_>,
-    notes: &mut Notes,
-) -> Read {
+/// `scope` holds the allocations that its expressions may read.
+pub(super) fn policy(owner: Owner, scope: &Scope, spec: &mut Fields<'_>, notes: &mut Notes) -> Read {
     let digest = digest([owner.to_string().as_str(), &Value::Object(spec.object.clone()).to_string()]);
     let priority = spec.optional("priority").and_then(|node| node.integer(notes)).unwrap_or_default();
-    let home = match &owner {
-        Owner::Cluster { .. } => None,
-        Owner::Namespace { namespace, .. } => Some(namespace.as_str()),
-    };
+    let home = owner.namespace();
     let selectors =
         spec.required("resourceSelectors", notes).map(|node| non_empty(&node, notes)).unwrap_or_default();
     let selectors = selectors.into_iter().filter_map(|node| selector::resource(node, home, notes)).collect();
     let allocations = spec.optional("allocations").map(|node| node.items(notes)).unwrap_or_default();
     let allocations = allocations.into_iter().filter_map(|node| allocation(node, notes)).collect();
-    let mut expressions = Expressions::new(known);
+    let mut expressions = Expressions::new(scope.clone());
     let variables =
         spec.optional("variables").map(|node| expressions.variables(&node, notes)).unwrap_or_default();
     let mut used = Vec::new();
@@ -64,12 +58,12 @@ pub(super) fn policy(
     }
     let needs_cluster =
         expressions.needs_cluster() || rules.iter().any(|rule: &Rule| rule.target.needs_cluster());
-    let reads = expressions.into_reads();
+    let (reads, asked) = expressions.into_reads();
     let needs_original = reads.contains(&Variable::Original)
         || rules.iter().any(|rule: &Rule| matches!(rule.action, Action::Divide(_)));
     let policy =
         Policy { owner, priority, selectors, variables, rules, needs_cluster, needs_original, digest };
-    Read { policy, allocations, used, reads }
+    Read { policy, allocations, used, asked, reads }
 }
 
 /// The allocation that a rule names, and where; also if there is something wrong with the rule.

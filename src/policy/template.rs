@@ -21,19 +21,20 @@ pub(super) struct Expressions {
     asks: BTreeSet<String>,
     /// All that has been seen to be read, also by what is wrong otherwise.
     reads: BTreeSet<Variable>,
+    /// The allocations that expressions read, each with the place.
+    asked: Vec<(String, Pointer)>,
 }
 
 impl Expressions {
-    /// Expressions that may use these allocations, and no variables yet.
-    pub(super) fn new<'n>(allocations: impl IntoIterator<Item = &'n String>) -> Self {
-        let scope =
-            allocations.into_iter().fold(Scope::new(), |scope, name| scope.with_allocation(name.clone()));
+    /// Expressions that may use what is in `scope`, and no variables yet.
+    pub(super) fn new(scope: Scope) -> Self {
         Self {
             scope,
             asked_by: BTreeMap::new(),
             needs_cluster: false,
             asks: BTreeSet::new(),
             reads: BTreeSet::new(),
+            asked: Vec::new(),
         }
     }
 
@@ -63,7 +64,7 @@ impl Expressions {
             return None;
         }
         if let Some(compiled) = &compiled {
-            compiled.uses().iter().for_each(|variable| self.note(variable));
+            compiled.uses().iter().for_each(|variable| self.note(variable, &expression.field));
         }
         // Known from here on, also if there is something wrong with it: one finding is enough.
         self.asked_by.insert(name.to_owned(), std::mem::take(&mut self.asks));
@@ -74,7 +75,7 @@ impl Expressions {
     /// A condition.
     pub(super) fn condition(&mut self, node: &Node<'_>, notes: &mut Notes) -> Option<Condition> {
         let condition = compiled(node, Condition::compile(node.name(notes)?, &self.scope), notes)?;
-        condition.uses().iter().for_each(|variable| self.note(variable));
+        condition.uses().iter().for_each(|variable| self.note(variable, &node.field));
         Some(condition)
     }
 
@@ -90,7 +91,7 @@ impl Expressions {
         for (at, fault) in faults {
             notes.note(&place.concat(&at), told(&fault));
         }
-        templated.uses(&mut |variable| self.note(variable));
+        templated.uses(&mut |variable| self.note(variable, place));
         templated
     }
 
@@ -117,9 +118,9 @@ impl Expressions {
         self.reads.insert(Variable::Allocation(allocation.to_owned()));
     }
 
-    /// All that has been seen to be read.
-    pub(super) fn into_reads(self) -> BTreeSet<Variable> {
-        self.reads
+    /// All that has been seen to be read, and the allocations among that, each with the place.
+    pub(super) fn into_reads(self) -> (BTreeSet<Variable>, Vec<(String, Pointer)>) {
+        (self.reads, self.asked)
     }
 
     /// The allocations that have been asked for since this was called last.
@@ -132,10 +133,11 @@ impl Expressions {
         self.needs_cluster
     }
 
-    fn note(&mut self, variable: &Variable) {
+    fn note(&mut self, variable: &Variable, place: &Pointer) {
         self.reads.insert(variable.clone());
         match variable {
             Variable::Allocation(name) => {
+                self.asked.push((name.clone(), place.clone()));
                 self.asks.insert(name.clone());
             }
             Variable::Declared(name) => {

@@ -87,9 +87,9 @@ fn reference_of(node: Node<'_>, notes: &mut Notes) -> Option<Targets> {
 
 #[cfg(test)]
 mod tests {
-    use crate::documents::field_path;
     use crate::domain::{GroupVersionKind, Workload};
     use crate::engine::{Home, PolicySet};
+    use crate::json::field_path;
     use crate::json::{Text, Value};
     use crate::policy::compile;
     use crate::yaml;
@@ -253,8 +253,10 @@ transformations:
             };
             let object = r#"{"metadata":{"annotations":{"reviser.io/targetpodtransformation":" gpu ,"}}}"#;
             let object = Text::parse(object.as_bytes()).unwrap();
-            let chosen = set.transformations.chosen(&workload, &object.root());
-            chosen.map(|chosen| chosen.iter().map(|one| one.home.clone()).collect::<Vec<_>>()).ok()
+            let chosen = set.selection(&workload, &object.root());
+            chosen
+                .map(|chosen| chosen.transformations.iter().map(|one| one.home.clone()).collect::<Vec<_>>())
+                .ok()
         };
         let [cluster, any, home] = &all;
         let shop = Home::Namespace("shop".to_owned());

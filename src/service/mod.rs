@@ -5,6 +5,7 @@
 
 mod chaperons;
 mod lookup;
+mod policies;
 mod review;
 mod revise;
 mod standing;
@@ -26,6 +27,7 @@ use crate::json::Raw;
 use crate::state::{BindingLister, ClusterLister, Ledger, TemplateLister, WorkLister};
 
 pub use chaperons::{ChaperonReview, elect};
+pub use policies::{MAX_DENIAL_BYTES, PolicyReview, review_policy};
 pub use review::ReviewOutcome;
 pub use revise::{Revised, SkippedRule};
 pub use standing::{Due, Standing};
@@ -44,6 +46,22 @@ pub struct Service {
     clusters: Option<Arc<dyn ClusterLister>>,
     templates: Option<Arc<dyn TemplateLister>>,
     clock: Clock,
+}
+
+/// The policies, if they are known.
+#[derive(Clone, Debug)]
+pub struct Known(Option<Arc<PolicySet>>);
+
+impl From<PolicySet> for Known {
+    fn from(policies: PolicySet) -> Self {
+        Self(Some(Arc::new(policies)))
+    }
+}
+
+impl From<Option<Arc<PolicySet>>> for Known {
+    fn from(policies: Option<Arc<PolicySet>>) -> Self {
+        Self(policies)
+    }
 }
 
 /// Where the time comes from.
@@ -84,9 +102,9 @@ impl<'a> Outcome<'a> {
 impl Service {
     /// A service with these policies and this ledger, that can read neither bindings nor Works. Without policies it refuses to
     /// answer until [there are some](Self::replace_policies): who knows none yet does not know that there are none.
-    pub fn new(policies: impl Into<Option<PolicySet>>, ledger: Arc<dyn Ledger>) -> Self {
+    pub fn new(policies: impl Into<Known>, ledger: Arc<dyn Ledger>) -> Self {
         Self {
-            policies: ArcSwapOption::from_pointee(policies.into()),
+            policies: ArcSwapOption::new(policies.into().0),
             ledger,
             bindings: None,
             works: None,
@@ -121,8 +139,8 @@ impl Service {
     }
 
     /// Puts other policies in force, for the requests that begin from now on.
-    pub fn replace_policies(&self, policies: PolicySet) {
-        self.policies.store(Some(Arc::new(policies)));
+    pub fn replace_policies(&self, policies: impl Into<Arc<PolicySet>>) {
+        self.policies.store(Some(policies.into()));
     }
 
     /// The policies that are in force.
@@ -156,7 +174,9 @@ impl Service {
             Operation::InterpretReplica => interpret_replica(&set, question),
             Operation::ReviseReplica { replicas } => {
                 let interpretation = set.interpretation(&question.workload.gvk);
-                engine::revise_replica(&question.object, *replicas, interpretation).map(Answer::Revision)
+                interpretation
+                    .and_then(|found| engine::revise_replica(&question.object, *replicas, found))
+                    .map(Answer::Revision)
             }
             Operation::ReviseObject(target) => return self.revise_object(&set, question, target).await,
         };
@@ -239,7 +259,7 @@ impl Service {
 }
 
 fn interpret_replica<'a>(set: &PolicySet, question: &Question<'a>) -> Result<Answer<'a>, Failure> {
-    let interpretation = set.interpretation(&question.workload.gvk);
+    let interpretation = set.interpretation(&question.workload.gvk)?;
     let namespace = &question.workload.namespace;
     let (replicas, requirements) = engine::interpret_replica(&question.object, namespace, interpretation)?;
     Ok(Answer::Replicas { replicas, requirements })

@@ -5,6 +5,7 @@ use crate::engine::{
     self, Claim, Deliveries, Draft, Entries, Facts, Handing, PolicySet, Request, Revision, Selection, Stop,
     Trace,
 };
+use crate::json::Pointer;
 use crate::state::{LedgerError, Swap};
 
 use super::Service;
@@ -109,7 +110,9 @@ impl Service {
     ) -> Result<Planned<'a>, Failure> {
         let entries = self.entries(request.workload, selection, situation.binding).await?;
         let cluster = self.cluster(request, selection).await?;
-        let pod_template = set.pod_template(&request.workload.gvk);
+        // Where nothing is at work nobody looks for it, and a document that is out of use does no harm.
+        let pod_template =
+            if selection.is_empty() { Pointer::ROOT } else { set.pod_template(&request.workload.gvk)? };
         let mut deliveries: Option<Vec<Delivery>> = None;
         loop {
             let facts = Facts {

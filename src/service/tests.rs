@@ -192,6 +192,61 @@ async fn a_deadline_that_has_passed_is_a_failure() {
     assert!(service.answer(&question, Some(future)).await.answer.is_ok());
 }
 
+#[tokio::test]
+async fn what_a_faulty_resource_is_for_is_not_answered_until_it_is_mended_and_all_else_is() {
+    let policy = |name: &str, selector: &str, rule: &str| {
+        document(&format!(
+            r#"{{"apiVersion":"reviser.io/v1alpha1","kind":"RevisionPolicy","metadata":{{"name":"{name}","namespace":"ns"}},
+            "spec":{{"resourceSelectors":[{{"apiVersion":"a/v1","kind":"Train"{selector}}}],"rules":[{{"name":"r",{rule}}}]}}}}"#
+        ))
+    };
+    let interpretation = |replicas: &str| {
+        document(&format!(
+            r#"{{"apiVersion":"reviser.io/v1alpha1","kind":"ResourceInterpretation","metadata":{{"name":"i"}},
+            "spec":{{"target":{{"apiVersion":"a/v1","kind":"Train"}},"replicaResource":{{"replicas":"{replicas}"}}}}}}"#
+        ))
+    };
+    let patch = r#""patch":{"type":"Merge","value":{"size":5}}"#;
+    let well = [policy("p", "", patch), policy("q", r#","name":"n""#, patch), interpretation("/size")];
+    let service = Service::new(policy::admit(&well).policies, Arc::new(MemoryLedger::default()));
+    let object = r#"{"apiVersion":"a/v1","kind":"Train","metadata":{"name":"n","namespace":"ns"},"size":4}"#;
+    let replicas = || answer(&service, object, Operation::InterpretReplica);
+    let revised = || revised(&service, object, target("x", Some(BOTH)));
+    let patched = r#"[{"op":"replace","path":"/size","value":5}]"#;
+    assert_eq!((replicas().await, revised().await), (Ok("4".to_owned()), Ok(patched.to_owned())));
+
+    let faulty = policy("q", r#","name":"n""#, r#""patches":{}"#);
+    service.replace_policies(policy::admit(&[well[0].clone(), faulty, well[2].clone()]).policies);
+    assert_eq!(
+        revised().await.unwrap_err(),
+        "503 RevisionPolicy/q: selects this workload, and is out of use because it is faulty: spec.rules[0]: a rule has exactly one of fort, \
+         patch, env, image, divide, and this one has none; mend or delete it"
+    );
+    assert_eq!(replicas().await.unwrap(), "4");
+    let other = object.replace(r#""n""#, r#""other""#);
+    let asked = Question {
+        workload: Workload { name: "other".into(), ..workload() },
+        ..question(&other, Operation::ReviseObject(target("x", Some(BOTH))))
+    };
+    assert!(service.answer(&asked, None).await.answer.is_ok());
+
+    service.replace_policies(policy::admit(&[well[0].clone(), interpretation("size")]).policies);
+    for answer in [
+        replicas().await,
+        revised().await,
+        answer(&service, object, Operation::ReviseReplica { replicas: 1 }).await,
+    ] {
+        let told = answer.unwrap_err();
+        assert!(
+            told.starts_with("503 ResourceInterpretation/i: interprets this kind, and is out of use"),
+            "{told}"
+        );
+    }
+    // Nobody asks how it is interpreted where nothing is at work.
+    service.replace_policies(policy::admit(&[interpretation("size")]).policies);
+    assert_eq!(revised().await.unwrap(), "[]");
+}
+
 /// A ledger that can't be read or written, or never answers.
 #[derive(Debug)]
 enum Broken {

@@ -239,7 +239,7 @@ impl Service {
         outcome: &mut ReviewOutcome<'_>,
         claims: &mut Vec<Claimed<'w>>,
     ) -> Result<(Draft<'b>, Tail<'w>), Left> {
-        let interpretation = job.set.interpretation(&workload.gvk);
+        let interpretation = job.set.interpretation(&workload.gvk)?;
         let own = object.at(&interpretation.replicas).ok().flatten();
         let target = Target {
             cluster: job.cluster.clone(),
@@ -306,7 +306,7 @@ pub(super) fn at_work<'s>(
     workload: &Workload,
     object: &Raw<'_>,
 ) -> Result<Selection<'s>, Failure> {
-    if set.transformations.is_empty() {
+    if !set.has_transformations() {
         // So that revisions can be taken back for good: whoever takes all transformations away does not mean to stop
         // the delivery of what still names one.
         return Ok(Selection { policies: set.selecting(workload, object)?, ..Selection::default() });

@@ -8,11 +8,14 @@
 
 mod admiralty_manifests;
 mod architecture;
+mod definitions;
 mod health;
 mod http;
+mod installation;
 mod limits;
 mod manifests;
 mod policies_doc;
+mod policies_manifest;
 mod reload;
 mod repository;
 mod samples;

@@ -11,9 +11,9 @@ use crate::support::command::{Ran, reviser, reviser_with};
 use crate::support::karmada;
 use crate::support::kustomize::{assert_kubectl_renders_the_same, document, file, render};
 
-const STOCK: &str = "manifests/karmada";
-const REVISE_OBJECT: &str = "manifests/karmada/revise-object";
-const SHIPPED_FILE: &str = "manifests/karmada/base/resource-interpreter-webhook-configuration.yaml";
+const STOCK: &str = "manifests/karmada/interpreter";
+const REVISE_OBJECT: &str = "manifests/karmada/interpreter-revise-object";
+const SHIPPED_FILE: &str = "manifests/karmada/interpreter/resource-interpreter-webhook-configuration.yaml";
 
 fn stock() -> Value {
     render(STOCK)
@@ -273,7 +273,8 @@ fn what_is_wrong_decides_the_exit_code() {
     }
     let other = reviser(&["manifests", "--for", "karmada", "--url", url]);
     assert_eq!(other.code, Some(2));
-    let values = "[possible values: karmada-interpreter, karmada-works, admiralty-source, admiralty-target]";
+    let values =
+        "[possible values: karmada-interpreter, karmada-works, admiralty-source, admiralty-target, policies]";
     assert!(other.stderr.contains(values), "{}", other.stderr);
 }
 

@@ -66,3 +66,39 @@ fn a_work_that_is_denied_claims_nothing() {
     assert_eq!(api.put("a", work(&[rollout("one", &fort)])), Written::Stored);
     assert_eq!(claimed("one").unwrap().as_str(), "a");
 }
+
+#[test]
+fn a_work_that_a_faulty_resource_selects_is_refused_as_is_one_that_it_has_revised() {
+    let policy = |value: &str| {
+        let text = format!(
+            r#"{{"apiVersion":"reviser.io/v1alpha1","kind":"ClusterRevisionPolicy","metadata":{{"name":"p"}},"spec":{{
+            "resourceSelectors":[{{"apiVersion":"deploy.example.com/v1alpha1","kind":"Rollout"}}],
+            "rules":[{{"name":"r","patch":{{"type":"Merge","value":{{"spec":{{"seen":"${{{value}}}"}}}}}}}}]}}}}"#
+        );
+        policy::admit(&[Json::parse(text.as_bytes()).unwrap().into_owned()]).policies
+    };
+    let state = State::default();
+    state.lock().binding = Some(vec![("a".to_owned(), 1)]);
+    let api = |value: &str| {
+        let lister = Arc::new(state.clone());
+        let service = Service::new(policy(value), Arc::new(MemoryLedger::default()));
+        Api::new(state.clone(), service.with_state(lister.clone(), lister))
+    };
+    let mut new = rollout("one", &json!([]));
+    new["metadata"]["annotations"] = json!({"a": "b"});
+    let new = work(&[new]);
+    let stored = || state.lock().works.get("a").cloned();
+    let refused = Written::Refused(
+        "ClusterRevisionPolicy/p: selects this workload, and is out of use because it is faulty: spec.rules[0].patch.value.spec.seen: \
+         line 1, column 3 of the text: unknown variable `clusters`; did you mean `binding.clusters`?; mend or delete it"
+            .to_owned(),
+    );
+    assert_eq!(api("clusters").put("a", new.clone()), refused);
+    assert_eq!(stored(), None);
+    assert_eq!(api("cluster.name").put("a", new), Written::Stored);
+    let revised = stored().unwrap();
+    assert!(revised.to_string().contains(r#""seen":"a""#), "{revised}");
+    // Our own output comes back: to take it back as if there were no policy would change what runs.
+    assert_eq!(api("clusters").put("a", revised.clone()), refused);
+    assert_eq!(api("cluster.name").put("a", revised), Written::Dropped);
+}

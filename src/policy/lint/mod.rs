@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use super::decode::Notes;
 use super::finding::Finding;
 use crate::domain::GroupVersionKind;
-use crate::engine::{Allocation, Owner, Policy, PolicySet, Rule};
+use crate::engine::{Allocation, Policy, PolicySet, Rule};
 use crate::expression::Variable;
 use crate::json::Pointer;
 
@@ -74,8 +74,5 @@ fn rule_place(policy: &Policy, rule: &Rule) -> Pointer {
 
 /// The namespace that a policy is for.
 fn home(policy: &Policy) -> Option<&str> {
-    match &policy.owner {
-        Owner::Cluster { .. } => None,
-        Owner::Namespace { namespace, .. } => Some(namespace),
-    }
+    policy.owner.namespace()
 }

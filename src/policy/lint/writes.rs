@@ -94,7 +94,7 @@ fn image(image: &Image) -> Vec<Write> {
 }
 
 fn patch(patching: &Patching, gvk: &GroupVersionKind, set: &PolicySet) -> Vec<Write> {
-    let pod_template = set.pod_template(gvk);
+    let pod_template = set.pod_template_in_force(gvk);
     let schema = |keys: &[MergeKey]| {
         Schema::built_in(&gvk.api_version(), &gvk.kind).unwrap_or_else(|| {
             let keys = keys.iter().map(|key| (&key.path, key.key.as_str()));

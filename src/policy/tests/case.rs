@@ -172,7 +172,7 @@ impl Case {
             allocations: &self.policies.allocations,
             cluster: self.known.as_ref(),
             cluster_kind: None,
-            pod_template: &self.policies.pod_template(&workload.gvk),
+            pod_template: &self.policies.pod_template(&workload.gvk).unwrap(),
             deliveries: Deliveries::Unreadable,
             preserves: false,
             now: Timestamp::UNIX_EPOCH,

@@ -1,5 +1,6 @@
 //! What is accepted, in which order it applies, and that every fault is found at once with its field.
 
+mod admit;
 mod case;
 mod divide;
 mod env;
@@ -9,9 +10,9 @@ mod patch;
 mod rules;
 
 use super::compile;
-use crate::documents::field_path;
 use crate::domain::{ClusterName, GroupVersionKind, Workload};
 use crate::engine::{Action, Elsewhere, GenerateWhen, Handover, PolicySet};
+use crate::json::field_path;
 use crate::json::{Text, Value};
 
 fn document(text: &str) -> Value<'static> {
@@ -338,9 +339,10 @@ fn interpretations_say_where_things_are() {
     let interpretation = |spec: &str| {
         compiled(&[one(&format!("{target}{spec}"))])
             .interpretation(&GroupVersionKind::of("a/v1", "T"))
+            .unwrap()
             .clone()
     };
-    let default = PolicySet::default().interpretation(&GroupVersionKind::of("a/v1", "T")).clone();
+    let default = PolicySet::default().interpretation(&GroupVersionKind::of("a/v1", "T")).unwrap().clone();
     assert_eq!(interpretation(""), default);
     let given = interpretation(
         r#","replicaResource":{"replicas":"/spec/size","podTemplate":"/spec/pod","requirementsAtZero":true}"#,
