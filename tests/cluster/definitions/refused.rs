@@ -1,5 +1,7 @@
 //! What the API server says of documents that it refuses by the definitions alone.
 
+use std::fmt::Write as _;
+
 use super::Defined;
 use super::places::read;
 
@@ -19,7 +21,7 @@ fn it_says_where_and_what_is_wrong() {
         assert!(matches!(reply.code, 400 | 422), "{name}: {}: {}", reply.code, reply.text);
         let message = reply.message().replace(UNCHECKED, "");
         let message = message.split_once(" is invalid: ").map_or(message.as_str(), |(_, rest)| rest);
-        said.push_str(&format!("{name}: {message}\n"));
+        writeln!(said, "{name}: {message}").unwrap();
     }
     if std::env::var_os("UPDATE_GOLDEN").is_some_and(|value| value == "1") {
         std::fs::write(ANSWERS, &said).unwrap();
