@@ -13,6 +13,7 @@
 mod admiralty;
 mod connected;
 mod definitions;
+mod members;
 #[path = "../support/process.rs"]
 mod process;
 mod server;
