@@ -23,7 +23,7 @@ const POLICIES: &str = "/apis/reviser.io/v1alpha1/clusterrevisionpolicies";
 const POLICY: &str = "/apis/reviser.io/v1alpha1/clusterrevisionpolicies/rollout-fort";
 
 /// Longer than any of this takes, unless it never happens.
-const PATIENCE: Duration = Duration::from_secs(240);
+const PATIENCE: Duration = Duration::from_mins(4);
 
 /// How often a replica stands for election here, and how long it is waited for.
 const ELECTION: [&str; 6] = [

@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 
-use reviser::domain::allocation_annotation;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -16,8 +15,8 @@ use super::{connected, fort, hosts, install, until_ready};
 use crate::process::Server;
 use crate::support::hook::Hook;
 use crate::support::plane::ControlPlane;
-use crate::support::until_some;
 use crate::support::world::World;
+use crate::support::{tell, until_some};
 
 const WORKLOADS: usize = 24;
 /// How many workloads a writer has, of one cluster.
@@ -100,7 +99,9 @@ fn ten_thousand_writes_through_servers_that_are_killed_make_one_host_for_each_wo
                 let (first, seen) = (&worlds[0], &seen);
                 writers.push(scope.spawn(move || {
                     for number in 0..TIMES {
-                        own.iter().for_each(|workload| seen.write(first, cluster, workload, number));
+                        for workload in own {
+                            seen.write(first, cluster, workload, number);
+                        }
                     }
                 }));
             }
@@ -134,7 +135,9 @@ fn ten_thousand_writes_through_servers_that_are_killed_make_one_host_for_each_wo
             kills += 1;
         }
         done.store(true, SeqCst);
-        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        for writer in writers {
+            writer.join().unwrap();
+        }
     });
     drop(servers);
 
@@ -147,9 +150,7 @@ fn ten_thousand_writes_through_servers_that_are_killed_make_one_host_for_each_wo
     let (writes, refused) = (seen.writes.into_inner(), seen.refused.into_inner());
     assert_eq!(writes, WORKLOADS * clusters.len() * TIMES);
     assert!(kills >= 3, "each server has been killed: {kills}");
-    println!(
-        "{writes} writes, {refused} more were refused for a moment, {kills} servers killed, {} allocations ({})",
-        all.len(),
-        allocation_annotation("fort")
-    );
+    tell(&format!(
+        "{writes} writes, {refused} more were refused for a moment, {kills} servers killed, {WORKLOADS} allocations"
+    ));
 }
