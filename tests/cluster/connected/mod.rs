@@ -4,9 +4,11 @@
 //!
 //! * `policies`: custom resources, put in force, refused and taken away.
 //! * `rights`: what it does with them, and what it says without.
+//! * `crowd`: ten thousand writes at once, while servers are killed.
 //! * `replicas`: several at once, and one allocation.
 //! * `restarts`: an API server that goes away and comes back.
 
+mod crowd;
 mod policies;
 mod replicas;
 mod restarts;
