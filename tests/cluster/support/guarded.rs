@@ -1,0 +1,121 @@
+//! A process that does not outlive the tests, however they end.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Runs the program until it ends, passing on the signals that are named on standard input. When that closes, nobody is
+/// there any more whom the program is for: it is killed, and the directory `$1` goes too.
+///
+/// What all tests of a binary share is never dropped, so somebody else has to see that the binary is gone.
+const GUARD: &str = r#"
+trap '' INT
+exec 3<&0 4>&2 2>/dev/null
+directory=$1
+shift
+"$@" 2>&4 3<&- 4>&- </dev/null &
+program=$!
+exec 4>&-
+{
+  while read -r signal; do kill -s "$signal" "$program"; done
+  trap '' TERM
+  kill -s KILL "$program"
+  exit 3
+} <&3 &
+reader=$!
+wait "$program"
+code=$?
+kill "$reader"
+wait "$reader"
+[ $? = 3 ] && rm -rf "$directory"
+exit "$code"
+"#;
+
+/// How long a process may take to end that was asked to.
+const GRACE: Duration = Duration::from_secs(20);
+
+/// A running program, and what it has written so far.
+#[derive(Debug)]
+pub(crate) struct Guarded {
+    name: &'static str,
+    guard: Child,
+    signals: ChildStdin,
+    log: Arc<Mutex<Vec<String>>>,
+}
+
+impl Guarded {
+    /// Starts `program`. `directory` is what to remove if the tests end without stopping it.
+    pub(crate) fn start(name: &'static str, program: &Command, directory: &std::path::Path) -> Self {
+        let mut guard = Command::new("sh");
+        guard.args(["-c", GUARD, name]).arg(directory).arg(program.get_program()).args(program.get_args());
+        guard.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut guard = guard.spawn().unwrap();
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let into = Arc::clone(&log);
+        let written = guard.stderr.take().unwrap();
+        std::thread::spawn(move || {
+            for line in BufReader::new(written).split(b'\n').map_while(Result::ok) {
+                let line = String::from_utf8_lossy(&line).into_owned();
+                into.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+            }
+        });
+        Self { name, signals: guard.stdin.take().unwrap(), guard, log }
+    }
+
+    pub(crate) fn log(&self) -> Vec<String> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The last lines of the log, for whoever has to find out what went wrong.
+    pub(crate) fn last_words(&self) -> String {
+        let log = self.log();
+        let from = log.len().saturating_sub(40);
+        format!("the last that {} wrote:\n{}", self.name, log[from..].join("\n"))
+    }
+
+    /// Fails the test if it has ended by itself.
+    pub(crate) fn assert_runs(&mut self) {
+        if let Some(status) = self.guard.try_wait().unwrap() {
+            panic!("{} ended by itself, {status}; {}", self.name, self.last_words());
+        }
+    }
+
+    /// Asks it to end, and waits until it has.
+    pub(crate) fn stop(&mut self) {
+        self.send("TERM");
+        if !self.has_ended_within(GRACE) {
+            self.kill();
+        }
+    }
+
+    /// Ends it without its help, and waits until it has.
+    pub(crate) fn kill(&mut self) {
+        self.send("KILL");
+        assert!(self.has_ended_within(GRACE), "{} can't be killed", self.name);
+    }
+
+    fn send(&mut self, signal: &str) {
+        // It fails if the guard has ended, which is what is wanted.
+        drop(writeln!(self.signals, "{signal}"));
+    }
+
+    fn has_ended_within(&mut self, time: Duration) -> bool {
+        let deadline = Instant::now() + time;
+        while self.guard.try_wait().unwrap().is_none() {
+            if Instant::now() > deadline {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        true
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        if self.guard.try_wait().is_ok_and(|ended| ended.is_none()) {
+            self.kill();
+        }
+    }
+}

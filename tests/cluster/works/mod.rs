@@ -1,0 +1,90 @@
+//! Works on their way through a real API server, with the configuration that `reviser manifests` prints.
+//!
+//! * `stable`: what is written twice is stored once.
+//! * `away`: what goes on while no server is there, and what does not.
+//! * `shapes`: Works of every shape, and none is refused by a condition.
+//! * `told`: what a person reads whose Work is refused.
+
+mod away;
+mod shapes;
+mod stable;
+mod told;
+
+use serde_json::{Value, json};
+
+use crate::process::Server;
+use crate::support::client::{Client, Reply};
+use crate::support::hook::Hook;
+use crate::support::plane::ControlPlane;
+use crate::support::world::World;
+
+/// The record of a Work, the marker of its manifest, and what is nulled.
+const RECORD: &str = "/metadata/annotations/reviser.io~1revision";
+const MARKER: &str = "/spec/workload/manifests/0/metadata/annotations/reviser.io~1revised";
+const PULL: &str = "/spec/workload/manifests/0/spec/strategy/canary/steps/0/properties/pull";
+
+/// A world with the captured binding, and a server with the built-in policy in front of its Works.
+fn served<'p>(plane: &'p ControlPlane, name: &'static str) -> (World<'p>, Server) {
+    let world = World::new(plane, name);
+    world.bind(&world.captured("rb-w31.json"));
+    let server = world.server_with_state(&[]);
+    world.hook(Hook::Works, &world.configuration(Hook::Works, server.secure, &[]));
+    (world, server)
+}
+
+/// The captured Work of the cluster that does not host the fort: its collection, and the object.
+fn elsewhere(world: &World<'_>) -> (String, Value) {
+    (world.works(&world.cluster("z")), world.captured("work-create-cluster-z-w31.json"))
+}
+
+fn path(collection: &str, work: &Value) -> String {
+    format!("{collection}/{}", work["metadata"]["name"].as_str().unwrap())
+}
+
+/// Writes all of `work` over what is stored, as Karmada does.
+fn put(karmada: &Client, collection: &str, work: &Value) -> Reply {
+    let path = path(collection, work);
+    let mut work = work.clone();
+    work["metadata"]["resourceVersion"] = karmada.get(&path).ok()["metadata"]["resourceVersion"].clone();
+    karmada.put(&path, &work)
+}
+
+#[test]
+fn a_work_is_revised_and_its_null_is_stored() {
+    let Some(plane) = ControlPlane::shared() else { return };
+    let (world, _server) = served(plane, "revised");
+    let (collection, work) = elsewhere(&world);
+    assert_eq!(work.pointer(PULL), Some(&json!("false")));
+
+    let created = world.karmada().create(&collection, &work).ok();
+    let stored = world.karmada().get(&path(&collection, &work)).ok();
+    for work in [created, stored] {
+        assert_eq!(work.pointer(PULL), Some(&Value::Null), "{work}");
+        assert!(work.pointer(MARKER).is_some() && work.pointer(RECORD).is_some(), "{work}");
+    }
+    let host = world.captured("work-create-cluster-x-w31.json");
+    let created = world.karmada().create(&world.works(&world.cluster("x")), &host).ok();
+    assert_eq!(created.pointer(PULL), host.pointer(PULL));
+    assert!(created.pointer(MARKER).is_none());
+    assert!(created.pointer(RECORD).unwrap().as_str().unwrap().contains(r#""hosts":["fort"]"#));
+}
+
+#[test]
+fn a_dry_run_is_answered_like_any_other_and_leaves_nothing_behind() {
+    let Some(plane) = ControlPlane::shared() else { return };
+    let world = World::new(plane, "dry-run");
+    world.bind(&world.captured("rb-w31.json"));
+    let ledger = world.directory().join("ledger");
+    let server = world.server_with_state(&["--ledger", &format!("file:{}", ledger.display())]);
+    world.hook(Hook::Works, &world.configuration(Hook::Works, server.secure, &[]));
+    let (collection, work) = elsewhere(&world);
+    let entries = || std::fs::read_to_string(&ledger).unwrap_or_default().matches("fort").count();
+
+    let tried = world.karmada().create(&format!("{collection}?dryRun=All"), &work).ok();
+    assert_eq!(tried.pointer(PULL), Some(&Value::Null), "{tried}");
+    assert_eq!(entries(), 0);
+    world.karmada().get(&path(&collection, &work)).refused(404);
+
+    world.karmada().create(&collection, &work).ok();
+    assert_eq!(entries(), 1);
+}

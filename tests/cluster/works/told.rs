@@ -1,0 +1,57 @@
+//! What a person reads whose Work is refused.
+
+use serde_json::{Value, json};
+
+use super::{elsewhere, served};
+use crate::support::kubectl::kubectl;
+use crate::support::plane::ControlPlane;
+
+/// What kubectl says to a Work that is refused.
+fn refused(plane: &ControlPlane, work: &Value) -> Option<String> {
+    let ran = kubectl(plane, "karmada", &["create", "-f", "-"], &work.to_string())?;
+    assert!(!ran.ok && ran.stdout.is_empty(), "{ran:?}");
+    Some(ran.stderr)
+}
+
+#[test]
+fn a_work_that_is_denied_names_the_rule_the_cluster_the_place_and_what_to_do() {
+    let Some(plane) = ControlPlane::shared() else { return };
+    let (world, _server) = served(plane, "denied");
+    let (_, mut work) = elsewhere(&world);
+    work["spec"]["workload"]["manifests"][0]["spec"]["strategy"]["canary"]["steps"] = json!({"no": "list"});
+    let Some(told) = refused(plane, &work) else { return };
+    for part in [
+        "admission webhook \"works.reviser.io\" denied the request",
+        "ClusterRevisionPolicy/rollout-fort rule \"canary-steps\" cluster \"denied-z\"",
+        "/spec/workload/manifests/0/spec/strategy/canary/steps: must be a list of steps, is a map",
+        "mend the object, or `steps` in the rule",
+    ] {
+        assert!(told.contains(part), "no {part:?} in {told}");
+    }
+}
+
+#[test]
+fn a_work_without_a_binding_names_the_object_and_says_where_a_binding_was_looked_for() {
+    let Some(plane) = ControlPlane::shared() else { return };
+    let (world, _server) = served(plane, "unbound");
+    let (_, mut work) = elsewhere(&world);
+    work["spec"]["workload"]["manifests"][0]["metadata"]["name"] = "cart".into();
+    let Some(told) = refused(plane, &work) else { return };
+    for part in ["works.reviser.io", "Rollout/cart", "cluster \"unbound-z\"", "no binding in the state files"]
+    {
+        assert!(told.contains(part), "no {part:?} in {told}");
+    }
+}
+
+#[test]
+fn while_no_server_is_there_the_message_names_the_webhook_and_its_address() {
+    let Some(plane) = ControlPlane::shared() else { return };
+    let (world, server) = served(plane, "unreached");
+    let address = server.secure;
+    drop(server);
+    let (_, work) = elsewhere(&world);
+    let Some(told) = refused(plane, &work) else { return };
+    for part in ["failed calling webhook \"works.reviser.io\"", &format!("https://{address}/mutate/works")] {
+        assert!(told.contains(part), "no {part:?} in {told}");
+    }
+}
