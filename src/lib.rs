@@ -17,6 +17,7 @@ pub mod manifests;
 pub mod patch;
 pub mod policy;
 pub mod protocol;
+pub mod resources;
 pub mod server;
 pub mod service;
 pub mod state;

@@ -7,9 +7,9 @@
 //! * [`kinds`] are the kinds that a set of policies is about, [`selected`] those of them that a policy may select.
 //!
 //! Values in, text out: no files and no API server. What operations there are, and the names of the wire, are those of
-//! [`protocol`](crate::protocol), so that a configuration can't ask for what is not answered. The files under
-//! `manifests/karmada`, `manifests/karmada-works` and `manifests/admiralty-{source,target}` are what this module writes for the built-in example, and tests hold
-//! them to that.
+//! [`protocol`](crate::protocol), so that a configuration can't ask for what is not answered. The files in
+//! `manifests/karmada/{interpreter,works}` and `manifests/admiralty/{pods,podchaperons}` are what this module writes for the built-in example, and tests
+//! hold them to that.
 
 mod admiralty;
 mod build;

@@ -10,8 +10,8 @@ use crate::support::command::{Ran, reviser};
 use crate::support::kustomize::{assert_kubectl_renders_the_same, document, file, render};
 
 const HOST: &str = "https://reviser.example.com:8443";
-const SOURCE: &str = "manifests/admiralty-source";
-const TARGET: &str = "manifests/admiralty-target";
+const SOURCE: &str = "manifests/admiralty/pods";
+const TARGET: &str = "manifests/admiralty/podchaperons";
 const FILE: &str = "mutating-webhook-configuration.yaml";
 
 fn source(arguments: &[&str]) -> Ran {

@@ -8,8 +8,10 @@
 
 mod admiralty_manifests;
 mod architecture;
+mod definitions;
 mod health;
 mod http;
+mod installation;
 mod limits;
 mod manifests;
 mod policies_doc;

@@ -11,9 +11,9 @@ use crate::support::command::{Ran, reviser, reviser_with};
 use crate::support::karmada;
 use crate::support::kustomize::{assert_kubectl_renders_the_same, document, file, render};
 
-const STOCK: &str = "manifests/karmada";
-const REVISE_OBJECT: &str = "manifests/karmada/revise-object";
-const SHIPPED_FILE: &str = "manifests/karmada/base/resource-interpreter-webhook-configuration.yaml";
+const STOCK: &str = "manifests/karmada/interpreter";
+const REVISE_OBJECT: &str = "manifests/karmada/interpreter-revise-object";
+const SHIPPED_FILE: &str = "manifests/karmada/interpreter/resource-interpreter-webhook-configuration.yaml";
 
 fn stock() -> Value {
     render(STOCK)

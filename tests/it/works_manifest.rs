@@ -14,13 +14,13 @@ use serde_json::{Value, json};
 use crate::support::command::{Ran, reviser};
 use crate::support::kustomize::{assert_kubectl_renders_the_same, document, file, render};
 
-const SHIPPED: &str = "manifests/karmada-works";
-const SHIPPED_FILE: &str = "manifests/karmada-works/mutating-webhook-configuration.yaml";
+const SHIPPED: &str = "manifests/karmada/works";
+const SHIPPED_FILE: &str = "manifests/karmada/works/mutating-webhook-configuration.yaml";
 
 /// `reviser manifests` for Karmada's Works.
 fn command(arguments: &[&str]) -> Ran {
     reviser(
-        &[&["manifests", "--for", "karmada-works", "--url", "https://reviser.example.com:8443"], arguments]
+        &[&["manifests", "--for", "karmada-works", "--url", "https://reviser.reviser-system.svc"], arguments]
             .concat(),
     )
 }
@@ -174,7 +174,7 @@ fn the_bundle_and_the_url_are_those_that_are_given() {
     let printed = command(&["--ca-file", &format!("{out}/ca.crt")]);
     assert_eq!(printed.code, Some(0), "{}", printed.stderr);
     let client = &document(&printed.stdout)["webhooks"][0]["clientConfig"];
-    assert_eq!(client["url"], "https://reviser.example.com:8443/mutate/works");
+    assert_eq!(client["url"], "https://reviser.reviser-system.svc/mutate/works");
     assert_eq!(format!("caBundle: {}\n", client["caBundle"].as_str().unwrap()), issued.stdout);
 
     let wrong = ["manifests", "--for", "karmada-works", "--url", "https://reviser.example.com/interpret"];

@@ -5,6 +5,7 @@ pub(crate) mod command;
 pub(crate) mod door;
 pub(crate) mod karmada;
 pub(crate) mod kustomize;
+pub(crate) mod objects;
 pub(crate) mod server;
 
 use std::time::{Duration, Instant};

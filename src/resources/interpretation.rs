@@ -1,0 +1,105 @@
+//! `ResourceInterpretation`.
+
+use kube::CustomResource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::status::PolicyStatus;
+
+/// Where the kind has what.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, CustomResource)]
+#[serde(rename_all = "camelCase")]
+#[kube(
+    group = "reviser.io",
+    version = "v1alpha1",
+    kind = "ResourceInterpretation",
+    plural = "resourceinterpretations",
+    singular = "resourceinterpretation",
+    shortname = "rint",
+    category = "reviser",
+    status = "PolicyStatus",
+    doc = "Where a kind has its replicas and its pod template. Without one: `/spec/replicas` and `/spec/template`.",
+    printcolumn(
+        name = "API Version",
+        type_ = "string",
+        json_path = ".spec.target.apiVersion",
+        description = "API version of the kind."
+    ),
+    printcolumn(
+        name = "Kind",
+        type_ = "string",
+        json_path = ".spec.target.kind",
+        description = "The kind that it is for."
+    ),
+    printcolumn(
+        name = "Accepted",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type==\"Accepted\")].status",
+        description = "Whether it is in force."
+    ),
+    printcolumn(
+        name = "Message",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type==\"Accepted\")].message",
+        priority = 1,
+        description = "What is wrong with it."
+    ),
+    printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp")
+)]
+pub struct ResourceInterpretationSpec {
+    /// The kind. There is one `ResourceInterpretation` for a kind.
+    pub target: InterpretedKind,
+    /// Where replicas and pod template are read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replica_resource: Option<ReplicaResource>,
+    /// Where replicas are written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replica_revision: Option<ReplicaRevision>,
+}
+
+/// A kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct InterpretedKind {
+    /// API version of the kind, to the letter: `game.example.com/v1`.
+    #[schemars(regex(pattern = "^([^/*]+/)?[^/*]+$"))]
+    pub api_version: String,
+    /// The kind, to the letter.
+    #[schemars(regex(pattern = "^[^*]+$"))]
+    pub kind: String,
+}
+
+/// Where replicas and pod template are read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplicaResource {
+    /// Where the replicas are, as a JSON pointer.
+    #[schemars(regex(pattern = "^(/([^~/]|~[01])*)+$"))]
+    #[serde(default = "replicas")]
+    pub replicas: String,
+    /// Where the pod template is, as a JSON pointer. `env`, `image` and strategic patches look there too.
+    #[schemars(regex(pattern = "^(/([^~/]|~[01])*)+$"))]
+    #[serde(default = "pod_template")]
+    pub pod_template: String,
+    /// Whether requirements are stated at 0 replicas. A Karmada whose scheduler does not propagate empty workloads then takes the workload
+    /// away from its clusters.
+    #[serde(default)]
+    pub requirements_at_zero: bool,
+}
+
+/// Where replicas are written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReplicaRevision {
+    /// Where the replicas are written, as a JSON pointer. Left out: where they are read.
+    #[schemars(regex(pattern = "^(/([^~/]|~[01])*)+$"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replicas: Option<String>,
+}
+
+fn replicas() -> String {
+    "/spec/replicas".to_owned()
+}
+
+fn pod_template() -> String {
+    "/spec/template".to_owned()
+}

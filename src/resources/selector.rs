@@ -1,0 +1,143 @@
+//! Selectors: of workloads, of labels, of clusters.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Workloads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ResourceSelector {
+    /// API version of the workloads, to the letter: `apps/v1`, or `v1` for the core group. No wildcards.
+    #[schemars(regex(pattern = "^([^/*]+/)?[^/*]+$"))]
+    pub api_version: String,
+    /// Kind of the workloads, to the letter. No wildcards.
+    #[schemars(regex(pattern = "^[^*]+$"))]
+    pub kind: String,
+    /// Only in this namespace. Left out: in any. In a `RevisionPolicy` it can only be the namespace of the policy, and is best left out.
+    #[schemars(length(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// Only the one of this name. `labelSelector` then counts for nothing.
+    #[schemars(length(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Only those with these labels. Left out, or empty: whatever their labels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label_selector: Option<LabelSelector>,
+}
+
+/// Labels. All requirements have to hold.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LabelSelector {
+    /// Labels that have to be there with these values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub match_labels: Option<BTreeMap<String, String>>,
+    /// Requirements that labels have to meet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub match_expressions: Option<Vec<LabelRequirement>>,
+}
+
+/// What one label has to be like.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-kubernetes-validations" = [
+    {
+        "rule": "!(self.operator in ['In', 'NotIn']) || (has(self.values) && self.values.size() > 0)",
+        "message": "the operators In and NotIn need at least one value: add values",
+        "fieldPath": ".values",
+    },
+    {
+        "rule": "!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || self.values.size() == 0",
+        "message": "the operators Exists and DoesNotExist take no values: leave values out",
+        "fieldPath": ".values",
+    },
+]))]
+pub struct LabelRequirement {
+    /// Name of the label.
+    #[schemars(length(min = 1))]
+    pub key: String,
+    /// `In`: the label is there with one of `values`. `NotIn`: it is not there, or with another value. `Exists`: it is there. `DoesNotExist`:
+    /// it is not.
+    pub operator: LabelOperator,
+    /// The values for `In` and `NotIn`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values: Option<Vec<String>>,
+}
+
+/// How a label is held against values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum LabelOperator {
+    /// Is one of the values.
+    In,
+    /// Is none of the values, or not there.
+    NotIn,
+    /// Is there.
+    Exists,
+    /// Is not there.
+    DoesNotExist,
+}
+
+/// Member clusters. All that is given has to match.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TargetCluster {
+    /// The cluster has one of these names. `*` stands for any text and `?` for one character; the whole name has to match.
+    #[schemars(inner(length(min = 1)))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster_names: Option<Vec<String>>,
+    /// The cluster has none of these names, whatever else matches. `*` and `?` as in `clusterNames`.
+    #[schemars(inner(length(min = 1)))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exclude: Option<Vec<String>>,
+    /// Labels of the cluster. An empty selector matches every cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label_selector: Option<LabelSelector>,
+    /// Provider, region and zones of the cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field_selector: Option<FieldSelector>,
+}
+
+/// Fields of a cluster. All requirements have to hold.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FieldSelector {
+    /// Requirements that fields have to meet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub match_expressions: Option<Vec<FieldRequirement>>,
+}
+
+/// What one field of a cluster has to be like.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FieldRequirement {
+    /// Which field: `provider`, `region` or `zone`.
+    pub key: ClusterField,
+    /// `In`: the cluster has the field, and it is one of `values`; of a cluster in several zones, all are. `NotIn`: it is none of them, or the
+    /// cluster does not have the field.
+    pub operator: FieldOperator,
+    /// The values, at least one.
+    #[schemars(length(min = 1), inner(length(min = 1)))]
+    pub values: Vec<String>,
+}
+
+/// A field of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ClusterField {
+    /// Who runs it.
+    Provider,
+    /// Its region.
+    Region,
+    /// Its zones.
+    Zone,
+}
+
+/// How a field is held against values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum FieldOperator {
+    /// Is one of the values.
+    In,
+    /// Is none of the values, or not there.
+    NotIn,
+}

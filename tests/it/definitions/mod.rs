@@ -1,0 +1,8 @@
+//! The definitions of custom resources: that the files are what the types give, and that the schemas and the reader of policies say the same.
+//!
+//! What an API server makes of them is seen in `tests/cluster`.
+
+mod defaults;
+mod fields;
+mod files;
+mod places;

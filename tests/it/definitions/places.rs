@@ -1,0 +1,171 @@
+//! The documents that have every field, and the places in them with what the schema says of each.
+
+use std::sync::Arc;
+
+use reviser::engine::PolicySet;
+use reviser::json::Pointer;
+use reviser::policy::{self, Finding};
+use reviser::resources::definitions;
+use reviser::yaml;
+use serde_json::{Map, Value};
+
+const FULL: &str = include_str!("../../data/definitions/full.yaml");
+
+/// A name and a word that nobody has, and that is near to none.
+pub(crate) const NOBODYS: &str = "qqqqqqqq";
+
+/// A value in one of the documents.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) document: Arc<Value>,
+    pub(crate) pointer: Pointer,
+    pub(crate) value: Value,
+    /// What the definition says of it; null below what is free.
+    pub(crate) schema: Value,
+    /// Where in the schema of which kind: `RevisionPolicy/spec/rules/*/patch`.
+    pub(crate) path: String,
+}
+
+impl Place {
+    /// Whether any value, or any member beside those that are named, is kept.
+    pub(crate) fn is_free(&self) -> bool {
+        self.schema.is_null() || self.schema["x-kubernetes-preserve-unknown-fields"] == true
+    }
+
+    /// The names of the fields that the schema has here.
+    pub(crate) fn properties(&self) -> Vec<String> {
+        names(&self.schema["properties"])
+    }
+
+    pub(crate) fn is_required(&self, field: &str) -> bool {
+        self.schema["required"].as_array().is_some_and(|names| names.iter().any(|name| name == field))
+    }
+
+    /// The document, with something else here; nothing for `None`.
+    pub(crate) fn with(&self, value: Option<Value>) -> Value {
+        let Some((last, above)) = self.pointer.tokens().split_last() else { panic!("this is the whole") };
+        let above = Pointer::of(above.iter().map(String::as_str)).to_string();
+        let mut document = (*self.document).clone();
+        match (document.pointer_mut(&above).unwrap(), value) {
+            (Value::Object(map), Some(value)) => drop(map.insert(last.clone(), value)),
+            (Value::Object(map), None) => drop(map.remove(last)),
+            (Value::Array(items), Some(value)) => items[last.parse::<usize>().unwrap()] = value,
+            (Value::Array(items), None) => drop(items.remove(last.parse().unwrap())),
+            (other, _) => panic!("{other} holds nothing"),
+        }
+        document
+    }
+
+    /// The place of a field here.
+    pub(crate) fn field(&self, name: &str) -> Self {
+        Self {
+            document: Arc::clone(&self.document),
+            pointer: self.pointer.join(name),
+            value: self.value[name].clone(),
+            schema: self.schema["properties"][name].clone(),
+            path: format!("{}/{name}", self.path),
+        }
+    }
+}
+
+/// The documents that have every field.
+pub(crate) fn documents() -> Vec<Value> {
+    let read = yaml::documents(FULL).unwrap();
+    read.iter().map(|document| serde_json::from_str(&document.value.to_string()).unwrap()).collect()
+}
+
+/// The schema of a kind.
+pub(crate) fn schema(kind: &str) -> Value {
+    let definition = definitions().into_iter().find(|definition| definition.spec.names.kind == kind).unwrap();
+    let version = definition.spec.versions.into_iter().next().unwrap();
+    let mut schema = serde_json::to_value(version.schema.unwrap().open_api_v3_schema.unwrap()).unwrap();
+    // It is written by the server, and read by nobody.
+    schema["properties"].as_object_mut().unwrap().remove("status");
+    schema
+}
+
+/// All values in the documents but `apiVersion`, `kind` and `metadata`; the documents themselves come first.
+pub(crate) fn places() -> Vec<Place> {
+    let mut found = Vec::new();
+    for value in documents() {
+        let kind = value["kind"].as_str().unwrap().to_owned();
+        let document = Arc::new(value.clone());
+        collect(Place { document, pointer: Pointer::ROOT, value, schema: schema(&kind), path: kind }, &mut found);
+    }
+    found
+}
+
+/// The same without the documents themselves.
+pub(crate) fn inner() -> impl Iterator<Item = Place> {
+    places().into_iter().filter(|place| !place.pointer.is_root())
+}
+
+fn collect(place: Place, found: &mut Vec<Place>) {
+    let below: Vec<Place> = match &place.value {
+        Value::Object(map) => {
+            let is_root = place.pointer.is_root();
+            let names = map.keys().filter(|name| {
+                !is_root || !["apiVersion", "kind", "metadata"].contains(&name.as_str())
+            });
+            names
+                .map(|name| {
+                    let mut field = place.field(name);
+                    if field.schema.is_null() {
+                        field.schema = place.schema["additionalProperties"].clone();
+                    }
+                    field
+                })
+                .collect()
+        }
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .map(|(position, item)| Place {
+                document: Arc::clone(&place.document),
+                pointer: place.pointer.join(position.to_string()),
+                value: item.clone(),
+                schema: place.schema["items"].clone(),
+                path: format!("{}/*", place.path),
+            })
+            .collect(),
+        _ => Vec::new(),
+    };
+    found.push(place);
+    below.into_iter().for_each(|place| collect(place, found));
+}
+
+/// The paths of all schemas of which `wanted` holds.
+pub(crate) fn paths(wanted: fn(&Value) -> bool) -> Vec<String> {
+    fn look(schema: &Value, path: &str, wanted: fn(&Value) -> bool, found: &mut Vec<String>) {
+        if wanted(schema) {
+            found.push(path.to_owned());
+        }
+        for name in names(&schema["properties"]) {
+            look(&schema["properties"][&name], &format!("{path}/{name}"), wanted, found);
+        }
+        if schema["items"].is_object() {
+            look(&schema["items"], &format!("{path}/*"), wanted, found);
+        }
+    }
+    let mut found = Vec::new();
+    for kind in definitions().map(|definition| definition.spec.names.kind) {
+        look(&schema(&kind), &kind, wanted, &mut found);
+    }
+    found.sort();
+    found
+}
+
+/// What reviser makes of a document. Each of them stands for itself.
+pub(crate) fn compile(document: &Value) -> Result<PolicySet, Vec<Finding>> {
+    let read = yaml::documents(&document.to_string()).unwrap();
+    policy::compile(&read.into_iter().map(|document| document.value).collect::<Vec<_>>())
+}
+
+/// What is wrong with a document, as reviser reads it.
+pub(crate) fn findings(document: &Value) -> Vec<Finding> {
+    compile(document).err().unwrap_or_default()
+}
+
+fn names(map: &Value) -> Vec<String> {
+    map.as_object().map(Map::keys).into_iter().flatten().cloned().collect()
+}
