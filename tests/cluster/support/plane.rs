@@ -52,7 +52,20 @@ impl ControlPlane {
         Some(Self::start_with(binaries()?))
     }
 
+    /// One without the definitions of `tests/data/cluster`, for whoever brings others, and where only `admin` may anything.
+    pub(crate) fn bare() -> Option<Self> {
+        Some(Self::bare_with(binaries()?))
+    }
+
     fn start_with(binaries: PathBuf) -> Self {
+        let plane = Self::bare_with(binaries);
+        plane.define();
+        let everything = json!([{"apiGroups": KARMADAS, "resources": ["*"], "verbs": ["*"]}]);
+        plane.grant("karmada", "karmada", &everything);
+        plane
+    }
+
+    fn bare_with(binaries: PathBuf) -> Self {
         let directory = tempfile::Builder::new().prefix("reviser-control-plane").tempdir().unwrap();
         let credentials = Credentials::make(directory.path());
         let port = Port::reserve();
@@ -62,10 +75,17 @@ impl ControlPlane {
         let api = Mutex::new(start_api(&binaries, directory.path(), &etcd_ports[0], &port));
         let plane = Self { api, etcd, etcd_ports, port, binaries, directory };
         plane.wait_until_ready();
-        plane.define();
-        let everything = json!([{"apiGroups": KARMADAS, "resources": ["*"], "verbs": ["*"]}]);
-        plane.grant("karmada", "karmada", &everything);
         plane
+    }
+
+    /// Where etcd, kube-apiserver and kube-controller-manager are.
+    pub(crate) fn binaries(&self) -> &Path {
+        &self.binaries
+    }
+
+    /// The port on which etcd has its clients.
+    pub(crate) fn etcd_port(&self) -> u16 {
+        self.etcd_ports[0].number()
     }
 
     /// `https://127.0.0.1:PORT`
@@ -237,10 +257,18 @@ fn start_api(binaries: &Path, directory: &Path, etcd: &Port, port: &Port) -> Gua
         ("--service-account-signing-key-file", "sa.key"),
         ("--token-auth-file", "tokens.csv"),
         ("--cert-dir", "certificates"),
+        // An aggregated API server knows it by these.
+        ("--proxy-client-cert-file", "front-proxy.crt"),
+        ("--proxy-client-key-file", "front-proxy.key"),
+        ("--requestheader-client-ca-file", "ca.crt"),
     ];
     api.args(files.map(|(flag, file)| format!("{flag}={}", directory.join(file).display())));
     api.args([
         "--authorization-mode=RBAC",
+        "--requestheader-allowed-names=front-proxy",
+        "--requestheader-username-headers=X-Remote-User",
+        "--requestheader-group-headers=X-Remote-Group",
+        "--requestheader-extra-headers-prefix=X-Remote-Extra-",
         "--service-account-issuer=https://kubernetes.default.svc",
         "--service-cluster-ip-range=10.96.0.0/16",
         // These want controllers or nodes that are not here.
