@@ -28,8 +28,8 @@ pub use interpretation::{
     InterpretedKind, ReplicaResource, ReplicaRevision, ResourceInterpretation, ResourceInterpretationSpec,
 };
 pub use policy::{
-    Allocation, ClusterRevisionPolicy, ClusterRevisionPolicySpec, Handover, HandoverMode, OnError, PolicySpec,
-    RevisionPolicy, RevisionPolicySpec, Rule, Strategy, Variable,
+    Allocation, ClusterRevisionPolicy, ClusterRevisionPolicySpec, Handover, HandoverMode, OnError,
+    PolicySpec, RevisionPolicy, RevisionPolicySpec, Rule, Strategy, Variable,
 };
 pub use selector::{
     ClusterField, FieldOperator, FieldRequirement, FieldSelector, LabelOperator, LabelRequirement,

@@ -166,9 +166,7 @@ pub struct Handover {
     pub mode: HandoverMode,
     /// How long `AfterRelease` waits at most, from the deletion of the old Work: `10m`, `1h30m`. Left out: without end.
     // U+00B5 is the micro sign, U+03BC the Greek letter.
-    #[schemars(regex(
-        pattern = "^\\+?(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(ns|us|\u{b5}s|\u{3bc}s|ms|s|m|h))+$"
-    ))]
+    #[schemars(regex(pattern = "^\\+?(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(ns|us|\u{b5}s|\u{3bc}s|ms|s|m|h))+$"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<String>,
 }

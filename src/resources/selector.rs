@@ -33,8 +33,9 @@ pub struct ResourceSelector {
 #[serde(rename_all = "camelCase")]
 pub struct LabelSelector {
     /// Labels that have to be there with these values.
+    // A null is a fault that the reader finds. If the schema did not allow it, the API server would drop it, and more would be selected.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub match_labels: Option<BTreeMap<String, String>>,
+    pub match_labels: Option<BTreeMap<String, Option<String>>>,
     /// Requirements that labels have to meet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub match_expressions: Option<Vec<LabelRequirement>>,

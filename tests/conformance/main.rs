@@ -13,6 +13,7 @@ mod admission_rules;
 mod bad_requests;
 mod bad_works;
 mod captures;
+mod go;
 mod http2;
 mod karmada;
 mod reply;

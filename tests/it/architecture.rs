@@ -15,6 +15,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("yaml", &["json"]),
     ("documents", &["json", "yaml"]),
     ("work", &["domain", "engine", "json", "patch"]),
+    ("resources", &[]),
     ("apiserver", &[]),
     ("state", &["apiserver", "documents", "domain", "json", "work", "yaml"]),
     ("protocol", &["domain", "json", "patch"]),
@@ -97,6 +98,7 @@ const ONLY: &[(&str, &[&str])] = &[
     ("rcgen", &["certs"]),
     ("ring", &["domain", "server"]),
     ("kube", &["apiserver", "resources"]),
+    ("schemars", &["resources"]),
     ("prometheus_client", &["server", "doors", "app"]),
     ("tracing_subscriber", &["telemetry"]),
 ];

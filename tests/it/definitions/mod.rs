@@ -5,4 +5,6 @@
 mod defaults;
 mod fields;
 mod files;
+#[path = "../../support/places.rs"]
 mod places;
+mod refused;

@@ -1,4 +1,4 @@
-//! The documents that have every field, and the places in them with what the schema says of each.
+//! The documents that have every field, and the places in them with what the definitions of custom resources say of each.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use reviser::resources::definitions;
 use reviser::yaml;
 use serde_json::{Map, Value};
 
-const FULL: &str = include_str!("../../data/definitions/full.yaml");
+const FULL: &str = include_str!("../data/definitions/full.yaml");
 
 /// A name and a word that nobody has, and that is near to none.
 pub(crate) const NOBODYS: &str = "qqqqqqqq";
@@ -70,7 +70,12 @@ impl Place {
 
 /// The documents that have every field.
 pub(crate) fn documents() -> Vec<Value> {
-    let read = yaml::documents(FULL).unwrap();
+    read(FULL)
+}
+
+/// The documents of a text.
+pub(crate) fn read(text: &str) -> Vec<Value> {
+    let read = yaml::documents(text).unwrap();
     read.iter().map(|document| serde_json::from_str(&document.value.to_string()).unwrap()).collect()
 }
 
@@ -90,7 +95,10 @@ pub(crate) fn places() -> Vec<Place> {
     for value in documents() {
         let kind = value["kind"].as_str().unwrap().to_owned();
         let document = Arc::new(value.clone());
-        collect(Place { document, pointer: Pointer::ROOT, value, schema: schema(&kind), path: kind }, &mut found);
+        collect(
+            Place { document, pointer: Pointer::ROOT, value, schema: schema(&kind), path: kind },
+            &mut found,
+        );
     }
     found
 }
@@ -104,9 +112,9 @@ fn collect(place: Place, found: &mut Vec<Place>) {
     let below: Vec<Place> = match &place.value {
         Value::Object(map) => {
             let is_root = place.pointer.is_root();
-            let names = map.keys().filter(|name| {
-                !is_root || !["apiVersion", "kind", "metadata"].contains(&name.as_str())
-            });
+            let names = map
+                .keys()
+                .filter(|name| !is_root || !["apiVersion", "kind", "metadata"].contains(&name.as_str()));
             names
                 .map(|name| {
                     let mut field = place.field(name);
@@ -156,9 +164,16 @@ pub(crate) fn paths(wanted: fn(&Value) -> bool) -> Vec<String> {
 }
 
 /// What reviser makes of a document. Each of them stands for itself.
-pub(crate) fn compile(document: &Value) -> Result<PolicySet, Vec<Finding>> {
+fn compile(document: &Value) -> Result<PolicySet, Vec<Finding>> {
     let read = yaml::documents(&document.to_string()).unwrap();
     policy::compile(&read.into_iter().map(|document| document.value).collect::<Vec<_>>())
+}
+
+/// All that a document comes to, but for the digests, which are of the text.
+pub(crate) fn meaning(document: &Value) -> Result<String, Vec<Finding>> {
+    let mut set = compile(document)?;
+    set.policies.iter_mut().for_each(|policy| policy.digest.clear());
+    Ok(format!("{set:?}"))
 }
 
 /// What is wrong with a document, as reviser reads it.

@@ -1,0 +1,96 @@
+//! The definitions of custom resources on a real API server: what it takes, what it refuses and how, and what a person sees.
+//!
+//! Nothing of ours runs here: what the API server does by itself is the subject.
+
+mod documents;
+mod mutated;
+#[path = "../../support/places.rs"]
+#[expect(dead_code, reason = "the rest of it is for the tests that know the schemas")]
+mod places;
+mod refused;
+mod seen;
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use http::Method;
+use reviser::resources::definitions;
+use serde_json::{Value, json};
+
+use crate::support::client::{Client, Reply};
+use crate::support::plane::ControlPlane;
+use crate::support::until;
+
+const COLLECTION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+/// A control plane that has our definitions.
+#[derive(Clone)]
+struct Defined {
+    plane: &'static ControlPlane,
+    admin: Client,
+    /// By kind.
+    plurals: BTreeMap<String, String>,
+}
+
+impl Defined {
+    /// `None` where there is no control plane, which is said.
+    fn shared() -> Option<Self> {
+        static DEFINED: OnceLock<()> = OnceLock::new();
+        let plane = ControlPlane::shared()?;
+        let names = definitions().map(|definition| definition.spec.names);
+        let plurals = names.map(|names| (names.kind, names.plural)).into();
+        let defined = Self { plane, admin: plane.admin(), plurals };
+        DEFINED.get_or_init(|| defined.define());
+        Some(defined)
+    }
+
+    /// Applies them. Whoever else does so on this control plane applies the same.
+    fn define(&self) {
+        for definition in definitions() {
+            let names = &definition.spec.names;
+            let path = format!("{COLLECTION}/{}.{}", names.plural, definition.spec.group);
+            let body = serde_json::to_vec(&definition).unwrap();
+            let apply = format!("{path}?fieldManager=tests&force=true&fieldValidation=Strict");
+            self.admin.call(Method::PATCH, &apply, "application/apply-patch+yaml", body).ok();
+            let collection = self.collection(&names.kind, None);
+            until(&format!("{} are served", names.plural), || self.admin.get(&collection).is_ok());
+        }
+    }
+
+    /// The path of all objects of a kind.
+    fn collection(&self, kind: &str, namespace: Option<&str>) -> String {
+        let plural = &self.plurals[kind];
+        let namespace = namespace.map(|namespace| format!("/namespaces/{namespace}")).unwrap_or_default();
+        format!("/apis/reviser.io/v1alpha1{namespace}/{plural}")
+    }
+
+    /// What the API server makes of a document, which is not stored. Unknown fields are refused, as `kubectl` has it.
+    fn try_out(&self, document: &Value) -> Reply {
+        let kind = document["kind"].as_str().unwrap();
+        let path = self.collection(kind, document["metadata"]["namespace"].as_str());
+        self.admin.create(&format!("{path}?dryRun=All&fieldValidation=Strict"), document)
+    }
+
+    /// Makes the namespace of a document, if it is in one.
+    fn make_namespace_of(&self, document: &Value) {
+        let Some(name) = document["metadata"]["namespace"].as_str() else { return };
+        let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+        let made = self.admin.create("/api/v1/namespaces", &namespace);
+        assert!(made.is_ok() || made.code == 409, "{}", made.text);
+    }
+}
+
+#[test]
+fn the_definitions_are_established_and_structural() {
+    let Some(defined) = Defined::shared() else { return };
+    for definition in definitions() {
+        let name = format!("{}.{}", definition.spec.names.plural, definition.spec.group);
+        let stored = defined.admin.get(&format!("{COLLECTION}/{name}")).ok();
+        let conditions = stored["status"]["conditions"].as_array().unwrap();
+        let found: Vec<(&str, &str)> = conditions
+            .iter()
+            .map(|condition| (condition["type"].as_str().unwrap(), condition["status"].as_str().unwrap()))
+            .collect();
+        assert_eq!(found, [("NamesAccepted", "True"), ("Established", "True")], "{name}: {conditions:#?}");
+    }
+}

@@ -1,0 +1,28 @@
+//! What the API server says of documents that it refuses by the definitions alone.
+
+use super::Defined;
+use super::places::read;
+
+const DOCUMENTS: &str = include_str!("../../data/definitions/refused.yaml");
+const ANSWERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/definitions/refused.txt");
+
+/// What it always adds where there is something that a rule can't be asked of.
+const UNCHECKED: &str = ", <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
+
+#[test]
+fn it_says_where_and_what_is_wrong() {
+    let Some(defined) = Defined::shared() else { return };
+    let mut said = String::new();
+    for document in read(DOCUMENTS) {
+        let name = document["metadata"]["name"].as_str().unwrap();
+        let reply = defined.try_out(&document);
+        assert!(matches!(reply.code, 400 | 422), "{name}: {}: {}", reply.code, reply.text);
+        let message = reply.message().replace(UNCHECKED, "");
+        let message = message.split_once(" is invalid: ").map_or(message.as_str(), |(_, rest)| rest);
+        said.push_str(&format!("{name}: {message}\n"));
+    }
+    if std::env::var_os("UPDATE_GOLDEN").is_some_and(|value| value == "1") {
+        std::fs::write(ANSWERS, &said).unwrap();
+    }
+    assert_eq!(said, std::fs::read_to_string(ANSWERS).unwrap());
+}
