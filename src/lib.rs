@@ -7,6 +7,7 @@ pub mod apiserver;
 pub mod app;
 pub mod certs;
 pub mod cli;
+pub mod controller;
 pub mod documents;
 pub mod domain;
 pub mod doors;

@@ -5,14 +5,43 @@ use std::sync::PoisonError;
 use super::{ApiServer, CallError, Kind};
 
 impl ApiServer {
+    /// Whether the server has that kind at all. Everybody who may talk to it may ask that, also who may not read such objects.
+    pub async fn serves(&self, kind: &Kind) -> Result<bool, CallError> {
+        match self.resources(&kind.group, &kind.version).await {
+            Ok(resources) => Ok(resources.iter().any(|(_, plural, _)| *plural == *kind.plural)),
+            Err(error) if error.is_not_served() => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The kind that objects with this group, version and kind are of, as the server says. It is asked once a kind.
     pub async fn kind(&self, group: &str, version: &str, kind: &str) -> Result<Kind, CallError> {
-        let api_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+        let api_version = api_version(group, version);
         let key = format!("{api_version} {kind}");
         if let Some(known) = self.kinds.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return Ok(known.clone());
         }
-        let action = || format!("find out what the API server calls the kind {kind} of {api_version}");
+        let resources = self.resources(group, version).await?;
+        let named = resources.into_iter().find(|(own, plural, _)| own == kind && !plural.contains('/'));
+        let (_, plural, namespaced) = named.ok_or_else(|| {
+            let action = format!("find out what the API server calls the kind {kind} of {api_version}");
+            CallError::not_served(action, &format!("{kind} of {api_version}"))
+        })?;
+        let found = Kind {
+            group: group.to_owned().into(),
+            version: version.to_owned().into(),
+            kind: kind.to_owned().into(),
+            plural: plural.into(),
+            namespaced,
+        };
+        self.kinds.lock().unwrap_or_else(PoisonError::into_inner).insert(key, found.clone());
+        Ok(found)
+    }
+
+    /// Kind, plural, and whether they are in namespaces, of all that there is in a version of a group.
+    async fn resources(&self, group: &str, version: &str) -> Result<Vec<(String, String, bool)>, CallError> {
+        let api_version = api_version(group, version);
+        let action = || format!("find out which kinds the API server has in {api_version}");
         let asked = async {
             if group.is_empty() {
                 self.client.list_core_api_resources(version).await
@@ -23,17 +52,10 @@ impl ApiServer {
         let resources = tokio::time::timeout(super::CALL_LIMIT, asked).await;
         let resources = resources.map_err(|_| CallError::late(action()))?;
         let resources = resources.map_err(|error| CallError::of(action(), &api_version, &error))?.resources;
-        let named = resources.into_iter().find(|found| found.kind == kind && !found.name.contains('/'));
-        let named =
-            named.ok_or_else(|| CallError::not_served(action(), &format!("{kind} of {api_version}")))?;
-        let found = Kind {
-            group: group.to_owned().into(),
-            version: version.to_owned().into(),
-            kind: kind.to_owned().into(),
-            plural: named.name.into(),
-            namespaced: named.namespaced,
-        };
-        self.kinds.lock().unwrap_or_else(PoisonError::into_inner).insert(key, found.clone());
-        Ok(found)
+        Ok(resources.into_iter().map(|found| (found.kind, found.name, found.namespaced)).collect())
     }
+}
+
+fn api_version(group: &str, version: &str) -> String {
+    if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
 }

@@ -57,7 +57,7 @@ pub enum Access {
 pub struct ApiServer {
     client: Client,
     address: String,
-    namespace: String,
+    pod_namespace: Option<String>,
     kinds: Arc<Mutex<BTreeMap<String, Kind>>>,
 }
 
@@ -79,9 +79,9 @@ impl ApiServer {
         config.read_timeout = None;
         // What the environment says about proxies is meant for other programs.
         let address = config.cluster_url.to_string().trim_end_matches('/').to_owned();
-        let namespace = config.default_namespace.clone();
+        let pod_namespace = matches!(access, Access::InCluster).then(|| config.default_namespace.clone());
         let client = Client::try_from(config).map_err(ConnectError::client)?;
-        Ok(Self { client, address, namespace, kinds: Arc::default() })
+        Ok(Self { client, address, pod_namespace, kinds: Arc::default() })
     }
 
     /// Where it is, for the log.
@@ -89,9 +89,9 @@ impl ApiServer {
         &self.address
     }
 
-    /// The namespace that a pod is in, or that the context of the kubeconfig names.
-    pub fn namespace(&self) -> &str {
-        &self.namespace
+    /// The namespace of the pod that this process is, where that is how the server was found.
+    pub fn pod_namespace(&self) -> Option<&str> {
+        self.pod_namespace.as_deref()
     }
 }
 

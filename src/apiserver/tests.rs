@@ -32,5 +32,5 @@ fn nobody() -> ApiServer {
     drop(listener);
     let config = Config::new(format!("http://127.0.0.1:{port}").parse().unwrap());
     let client = Client::try_from(config).unwrap();
-    ApiServer { client, address: String::new(), namespace: String::new(), kinds: Arc::default() }
+    ApiServer { client, address: String::new(), pod_namespace: None, kinds: Arc::default() }
 }

@@ -1,7 +1,17 @@
-//! A server that reads from an API server: what has to have been read before it is ready.
+//! A server that reads from an API server: what has to have been read before it is ready, and the election of one replica.
 
-use crate::server::Check;
+use super::in_force::InForce;
+use super::serve::Election;
+use crate::apiserver::ApiServer;
+use crate::controller::{self, ControllerMetrics, ElectionOptions};
+use crate::server::{Check, Lifecycle, Phase};
 use crate::state::kube::KubeState;
+
+/// What the lease is called.
+const LEASE: &str = "reviser";
+
+/// The namespace of the lease where nothing says another one.
+const NAMESPACE: &str = "reviser-system";
 
 /// Whether all clusters have been read.
 pub(super) fn clusters(state: &KubeState) -> Check {
@@ -9,4 +19,36 @@ pub(super) fn clusters(state: &KubeState) -> Check {
     Check::new("clusters", move || {
         if state.is_synced() { Ok(()) } else { Err("have not been read from the API server yet".to_owned()) }
     })
+}
+
+/// The election that was asked for.
+pub(super) fn election(asked: Election, server: &ApiServer) -> ElectionOptions {
+    let Election { namespace, lease_duration, renew_deadline, retry_period } = asked;
+    let own = || server.pod_namespace().unwrap_or(NAMESPACE).to_owned();
+    ElectionOptions {
+        namespace: namespace.unwrap_or_else(own),
+        name: LEASE.to_owned(),
+        identity: controller::identity(),
+        lease_duration,
+        renew_deadline,
+        retry_period,
+    }
+}
+
+/// Stands for election once policies are known, until the process is to end.
+pub(super) async fn stand(
+    server: ApiServer,
+    in_force: InForce,
+    options: ElectionOptions,
+    metrics: ControllerMetrics,
+    lifecycle: Lifecycle,
+) {
+    let ending = lifecycle.reached(Phase::Draining);
+    tokio::pin!(ending);
+    // Who does not know the policies does not know what is to be undone either.
+    let policies = tokio::select! {
+        () = &mut ending => return,
+        policies = in_force.subscribe() => policies,
+    };
+    controller::run(server, policies, options, metrics, ending).await;
 }

@@ -10,47 +10,38 @@ use std::time::Duration;
 
 use futures_util::stream::select_all;
 use futures_util::{Stream, StreamExt as _};
-use tokio::sync::watch;
 
+use super::in_force::InForce;
 use crate::apiserver::{ApiServer, Event, Kind, Stored, Watched};
+use crate::controller::Verdict;
 use crate::json::{Object, Value};
-use crate::policy::{self, Seniority, Verdict};
+use crate::policy::{self, Seniority};
 use crate::server::Check;
-use crate::service::Service;
 
 /// How long to wait for more changes before a set is compiled: one `kubectl apply` brings many.
 const SETTLE: Duration = Duration::from_millis(50);
 
-/// The documents that there are, in the order of their seniority, and what there is to say about each.
-#[derive(Clone, Debug, Default)]
-pub(super) struct CustomSet {
-    /// Each with its verdict.
-    pub(super) documents: Vec<(CustomDocument, Verdict)>,
-}
-
 /// A custom resource, as far as it makes a policy.
 #[derive(Clone, Debug)]
-pub(super) struct CustomDocument {
-    /// Its kind.
-    pub(super) kind: Kind,
+struct Document {
+    uid: String,
     /// `metadata.generation`: another one means that more than its status or metadata has changed.
-    pub(super) generation: i64,
+    generation: i64,
     /// What it says, without what the API server keeps for itself, and without its status.
-    pub(super) value: Value<'static>,
+    value: Value<'static>,
     /// Its status, as it was seen last.
-    pub(super) status: Option<Value<'static>>,
+    status: Option<serde_json::Value>,
 }
 
 /// The custom resources of an API server.
 #[derive(Debug)]
 pub(super) struct CustomPolicies {
     server: ApiServer,
-    service: Arc<Service>,
+    in_force: InForce,
     /// By position of the kind, namespace and name.
-    documents: BTreeMap<(usize, String, String), CustomDocument>,
+    documents: BTreeMap<(usize, String, String), Document>,
     kinds: [Followed; 5],
     is_synced: Arc<AtomicBool>,
-    set: watch::Sender<Arc<CustomSet>>,
 }
 
 /// How far a kind has been read.
@@ -63,15 +54,14 @@ struct Followed {
 }
 
 impl CustomPolicies {
-    /// The custom resources of `server`, to be put in force in `service`.
-    pub(super) fn new(server: ApiServer, service: Arc<Service>) -> Self {
+    /// The custom resources of `server`, to be put in force.
+    pub(super) fn new(server: ApiServer, in_force: InForce) -> Self {
         Self {
             server,
-            service,
+            in_force,
             documents: BTreeMap::new(),
             kinds: Default::default(),
             is_synced: Arc::default(),
-            set: watch::Sender::default(),
         }
     }
 
@@ -82,11 +72,6 @@ impl CustomPolicies {
             let known = is_synced.load(Ordering::Acquire);
             if known { Ok(()) } else { Err("have not been read from the API server yet".to_owned()) }
         })
-    }
-
-    /// What is in force, and each set after it.
-    pub(super) fn subscribe(&self) -> watch::Receiver<Arc<CustomSet>> {
-        self.set.subscribe()
     }
 
     /// Watches, for ever.
@@ -136,7 +121,8 @@ impl CustomPolicies {
             }
             return false;
         }
-        if std::mem::take(&mut followed.is_failing) {
+        // To begin anew is not to have seen something.
+        if !matches!(event, Event::Restarted) && std::mem::take(&mut followed.is_failing) {
             tracing::info!(kind = kind.resource(), "policies are watched again");
         }
         match event {
@@ -178,18 +164,26 @@ impl CustomPolicies {
                 Value::empty_object()
             }
         };
-        let status = value.get("status").cloned();
-        let generation = stored.metadata().generation.unwrap_or_default();
-        let document =
-            CustomDocument { kind: Kind::POLICIES[position].clone(), generation, value: own(&value), status };
-        let before = self.documents.insert((position, namespace, name), document.clone());
-        before.is_none_or(|before| !before.value.is_same(&document.value) || before.generation != generation)
+        let metadata = stored.metadata();
+        let status: Option<Status> = serde_json::from_str(stored.text()).ok();
+        let document = Document {
+            uid: metadata.uid.clone().unwrap_or_default(),
+            generation: metadata.generation.unwrap_or_default(),
+            value: own(&value),
+            status: status.and_then(|Status { status }| status),
+        };
+        let (uid, generation, value) = (document.uid.clone(), document.generation, document.value.clone());
+        let before = self.documents.insert((position, namespace, name), document);
+        before.is_none_or(|before| {
+            before.uid != uid || before.generation != generation || !before.value.is_same(&value)
+        })
     }
 
     fn put_in_force(&self) {
-        let mut documents: Vec<CustomDocument> = self.documents.values().cloned().collect();
-        documents.sort_by_cached_key(|document| Seniority::of(&document.value));
-        let values: Vec<Value<'static>> = documents.iter().map(|document| document.value.clone()).collect();
+        let mut documents: Vec<(&(usize, String, String), &Document)> = self.documents.iter().collect();
+        documents.sort_by_cached_key(|(_, document)| Seniority::of(&document.value));
+        let values: Vec<Value<'static>> =
+            documents.iter().map(|(_, document)| document.value.clone()).collect();
         let policy::Admitted { policies, verdicts } = policy::admit(&values);
         let out_of_use = verdicts.iter().filter(|verdict| !verdict.is_in_force()).count();
         tracing::info!(
@@ -198,11 +192,28 @@ impl CustomPolicies {
             policies = policies.policies.len(),
             "policies read from the API server"
         );
-        self.service.replace_policies(policies);
+        let verdicts = documents.into_iter().zip(verdicts).map(|((key, document), verdict)| {
+            let (position, namespace, name) = key.clone();
+            let Document { uid, generation, status, .. } = document.clone();
+            Verdict {
+                kind: Kind::POLICIES[position].clone(),
+                namespace,
+                name,
+                uid,
+                generation,
+                findings: verdict.faults().map(ToString::to_string).collect(),
+                warnings: verdict.warnings.iter().map(ToString::to_string).collect(),
+                status,
+            }
+        });
+        self.in_force.put(policies, verdicts.collect());
         self.is_synced.store(true, Ordering::Release);
-        let set = CustomSet { documents: documents.into_iter().zip(verdicts).collect() };
-        self.set.send_replace(Arc::new(set));
     }
+}
+
+#[derive(serde::Deserialize)]
+struct Status {
+    status: Option<serde_json::Value>,
 }
 
 /// What a policy is made of: all but the status, and of the metadata what somebody wrote.

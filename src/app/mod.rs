@@ -3,6 +3,7 @@
 mod check;
 mod connected;
 mod custom;
+mod in_force;
 mod policies;
 mod reload;
 mod serve;
@@ -10,4 +11,4 @@ mod state;
 
 pub use check::{Checked, check};
 pub use policies::{Loaded, load};
-pub use serve::{LedgerChoice, ServeConfig, ServeError, State, serve};
+pub use serve::{Election, LedgerChoice, ServeConfig, ServeError, State, serve};

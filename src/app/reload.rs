@@ -4,16 +4,15 @@
 //! in force until the files are mended. Each such state of the files is logged once, and a metric says that there is one.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
+use super::in_force::InForce;
 use super::policies::{Loaded, Seen, load_again};
 use crate::documents::{Fault, Found, MAX_FILE_BYTES, Still, read_still};
-use crate::service::Service;
 
 /// How often the files are looked at. Unlike state, policies may be a moment old.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -31,7 +30,7 @@ pub(super) struct PolicyFiles {
     seen: Seen,
     /// What was wrong with them. Then the set that is in force is an older one.
     faults: Vec<String>,
-    service: Arc<Service>,
+    in_force: InForce,
     stale: Gauge<i64, AtomicI64>,
 }
 
@@ -44,9 +43,9 @@ pub(super) fn register(registry: &mut Registry) -> Gauge<i64, AtomicI64> {
 }
 
 impl PolicyFiles {
-    /// Files of which `seen` is in force in `service`.
-    pub(super) fn new(seen: Seen, service: Arc<Service>, stale: Gauge<i64, AtomicI64>) -> Self {
-        Self { seen, faults: Vec::new(), service, stale }
+    /// Files of which `seen` is in force.
+    pub(super) fn new(seen: Seen, in_force: InForce, stale: Gauge<i64, AtomicI64>) -> Self {
+        Self { seen, faults: Vec::new(), in_force, stale }
     }
 
     /// Looks at the files every now and then, for ever.
@@ -91,7 +90,7 @@ impl PolicyFiles {
         let Loaded { policies, documents, warnings, .. } = loaded;
         tracing::info!(documents, policies = policies.policies.len(), "policies read again");
         warn(&warnings);
-        self.service.replace_policies(policies);
+        self.in_force.put(policies, Vec::new());
         self.faults.clear();
         self.stale.set(0);
     }

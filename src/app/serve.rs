@@ -10,11 +10,13 @@ use prometheus_client::registry::Registry;
 
 use super::connected;
 use super::custom::CustomPolicies;
+use super::in_force::InForce;
 use super::policies::Loaded;
 use super::reload::{self, PolicyFiles};
 use super::state;
 use crate::apiserver::{Access, ApiServer, ConnectError};
 use crate::certs::{self, CertsError, Pair, Pem, SubjectNames};
+use crate::controller::ControllerMetrics;
 use crate::doors::{Interpreter, PodChaperons, Pods, RevisionMetrics, Works};
 use crate::server::{self, CertificateSource, Doors, Lifecycle, Metrics, Options, Parts, Server, TlsOptions};
 use crate::service::Service;
@@ -65,10 +67,25 @@ pub struct ServeConfig {
     pub ledger: Option<LedgerChoice>,
     /// Where bindings, Works and clusters are read.
     pub state: State,
+    /// How one of several replicas is elected, with an API server.
+    pub election: Election,
     /// The longest request body.
     pub max_body_bytes: usize,
     /// How long to serve on, not ready, after SIGTERM.
     pub drain: Duration,
+}
+
+/// How one of several replicas is elected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Election {
+    /// The namespace that the lease is in; without it, that of the pod, or `reviser-system`.
+    pub namespace: Option<String>,
+    /// How long others wait for a leader that they have not heard from.
+    pub lease_duration: Duration,
+    /// How long a leader goes on without having renewed its lease.
+    pub renew_deadline: Duration,
+    /// How long to wait between two attempts.
+    pub retry_period: Duration,
 }
 
 /// Where bindings, Works and clusters are read.
@@ -113,7 +130,8 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
     };
     let seen = config.loaded.as_ref().and_then(|loaded| loaded.seen.clone());
     let reads_custom = config.loaded.is_none();
-    let mut service = Service::new(config.loaded.map(policies), open(config.ledger, server.as_ref())?);
+    let first = config.loaded.map(policies).map(Arc::new);
+    let mut service = Service::new(first.clone(), open(config.ledger, server.as_ref())?);
     let mut checks = Vec::new();
     let mut files = None;
     let mut watching = None;
@@ -136,10 +154,14 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
         _ => {}
     }
     let service = Arc::new(service);
+    let in_force = InForce::new(Arc::clone(&service));
+    if let Some(set) = first {
+        in_force.tell(set, Vec::new());
+    }
     let custom = server
         .as_ref()
         .filter(|_| reads_custom)
-        .map(|server| CustomPolicies::new(server.clone(), Arc::clone(&service)));
+        .map(|server| CustomPolicies::new(server.clone(), in_force.clone()));
     checks.extend(custom.as_ref().map(CustomPolicies::check));
     let certificate = if let Some(directory) = config.certificate_directory {
         CertificateSource::Directory(directory)
@@ -169,30 +191,37 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
     }
     let stale = reload::register(&mut registry);
     if let Some(seen) = seen {
-        tokio::spawn(PolicyFiles::new(seen, Arc::clone(&service), stale).follow());
+        tokio::spawn(PolicyFiles::new(seen, in_force.clone(), stale).follow());
     }
     let revisions = RevisionMetrics::register(&mut registry);
     let lifecycle = Lifecycle::default();
     let signals = lifecycle.follow_signals().map_err(ServeError::Signals)?;
-    let parts = Parts {
-        doors: Doors::default()
-            .with(
-                Interpreter::PATH,
-                Interpreter::NAME,
-                Interpreter::new(Arc::clone(&service), revisions.clone()),
-            )
-            .with(Works::PATH, Works::NAME, Works::new(Arc::clone(&service), revisions.clone()))
-            .with(PodChaperons::PATH, PodChaperons::NAME, PodChaperons::new(service, revisions.clone()))
-            .with(Pods::PATH, Pods::NAME, Pods::new(revisions)),
-        checks,
-        metrics,
-        registry: Arc::new(registry),
-        lifecycle,
-    };
+    let elected = server.map(|server| {
+        let metrics = ControllerMetrics::register(&mut registry);
+        let options = connected::election(config.election, &server);
+        connected::stand(server, in_force, options, metrics, lifecycle.clone())
+    });
+    let parts =
+        Parts { doors: doors(service, &revisions), checks, metrics, registry: Arc::new(registry), lifecycle };
     let bound = Server::bind(options, parts).await.map_err(ServeError::Server)?;
     tokio::spawn(signals);
+    let elected = elected.map(tokio::spawn);
     bound.run().await.map_err(ServeError::Server)?;
+    if let Some(elected) = elected {
+        // Nobody else takes over before the lease is given up or has run out.
+        if let Err(error) = elected.await {
+            tracing::error!(%error, "the elected replica ended by a fault of ours");
+        }
+    }
     Ok(())
+}
+
+fn doors(service: Arc<Service>, revisions: &RevisionMetrics) -> Doors {
+    Doors::default()
+        .with(Interpreter::PATH, Interpreter::NAME, Interpreter::new(Arc::clone(&service), revisions.clone()))
+        .with(Works::PATH, Works::NAME, Works::new(Arc::clone(&service), revisions.clone()))
+        .with(PodChaperons::PATH, PodChaperons::NAME, PodChaperons::new(service, revisions.clone()))
+        .with(Pods::PATH, Pods::NAME, Pods::new(revisions.clone()))
 }
 
 /// A pair for this start of the process, which nobody vouches for.

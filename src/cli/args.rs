@@ -2,11 +2,12 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::app::LedgerChoice;
-use crate::domain::{ClusterName, TargetCluster};
+use crate::domain::{ClusterName, TargetCluster, parse_duration};
 use crate::telemetry::{LogFilter, LogFormat};
 
 #[derive(Debug, Parser)]
@@ -74,6 +75,18 @@ pub(super) struct ServeArgs {
     /// an API server, else memory, with a warning
     #[arg(long, value_name = "LEDGER", env = "REVISER_LEDGER")]
     pub(super) ledger: Option<LedgerChoice>,
+    /// The namespace of the lease by which one of several replicas is elected; that of the pod with --in-cluster, else reviser-system
+    #[arg(long, value_name = "NAMESPACE", env = "REVISER_LEADER_ELECT_RESOURCE_NAMESPACE")]
+    pub(super) leader_elect_resource_namespace: Option<String>,
+    /// How long replicas wait for an elected one that they have not heard from
+    #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = duration, env = "REVISER_LEADER_ELECT_LEASE_DURATION")]
+    pub(super) leader_elect_lease_duration: Duration,
+    /// How long the elected one goes on without having renewed its lease; less than the lease duration
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration, env = "REVISER_LEADER_ELECT_RENEW_DEADLINE")]
+    pub(super) leader_elect_renew_deadline: Duration,
+    /// How long to wait between two attempts to get or renew the lease; less than the renew deadline
+    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = duration, env = "REVISER_LEADER_ELECT_RETRY_PERIOD")]
+    pub(super) leader_elect_retry_period: Duration,
     /// The address to serve /livez, /readyz and /metrics on, in plain HTTP
     #[arg(
         long,
@@ -111,6 +124,11 @@ fn port(text: &str) -> Result<u16, String> {
 
 fn seconds(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| "it is a whole number of seconds, 0 or more".to_owned())
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    const FORM: &str = "it is a duration, such as 15s, 1m or 1m30s";
+    parse_duration(text).filter(|duration| !duration.is_zero()).ok_or_else(|| FORM.to_owned())
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {

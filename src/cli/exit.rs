@@ -18,6 +18,10 @@ pub(super) enum CliError {
 }
 
 impl CliError {
+    pub(super) fn usage(message: impl Into<String>) -> Self {
+        Self::Usage(message.into())
+    }
+
     pub(super) fn failed(error: impl Into<anyhow::Error>) -> Self {
         Self::Failed(error.into())
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::args::ServeArgs;
 use super::exit::CliError;
 use crate::apiserver::Access;
-use crate::app::{self, ServeConfig, State};
+use crate::app::{self, Election, ServeConfig, State};
 use crate::state::files::StateFiles;
 use crate::telemetry;
 
@@ -32,6 +32,18 @@ pub(super) fn run(arguments: ServeArgs) -> Result<(), CliError> {
             CliError::Refused(format!("the state files are refused:\n{}", findings.join("\n")))
         })?),
     };
+    let election = Election {
+        namespace: arguments.leader_elect_resource_namespace,
+        lease_duration: arguments.leader_elect_lease_duration,
+        renew_deadline: arguments.leader_elect_renew_deadline,
+        retry_period: arguments.leader_elect_retry_period,
+    };
+    if election.retry_period >= election.renew_deadline || election.renew_deadline >= election.lease_duration
+    {
+        return Err(CliError::usage(
+            "--leader-elect-retry-period has to be less than --leader-elect-renew-deadline, and that less than --leader-elect-lease-duration",
+        ));
+    }
     let config = ServeConfig {
         secure_address: SocketAddr::new(arguments.bind_address, arguments.secure_port),
         admin_address: arguments.admin_bind_address,
@@ -39,6 +51,7 @@ pub(super) fn run(arguments: ServeArgs) -> Result<(), CliError> {
         client_ca_file: arguments.client_ca_file,
         loaded,
         ledger: arguments.ledger,
+        election,
         state,
         max_body_bytes: arguments.max_body_bytes,
         drain: Duration::from_secs(arguments.drain_seconds.into()),

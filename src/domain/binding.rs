@@ -30,7 +30,7 @@ pub struct StoredBinding {
 }
 
 /// Which binding a Work says that it belongs to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BindingName {
     /// Its namespace; `None` for a `ClusterResourceBinding`.
     pub namespace: Option<String>,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::actions::Action;
 use super::broken::{Broken, BrokenScope};
 use super::selectors::{ResourceSelector, TargetClusters};
-use super::transformations::{Transformation, Transformations, chooses};
+use super::transformations::{Home, Transformation, Transformations, chooses};
 use crate::domain::{
     ADMIRALTY_GROUP, Failure, GroupVersionKind, POD_CHAPERON, Workload, allocation_annotation, digest,
 };
@@ -117,6 +117,21 @@ impl PolicySet {
     pub fn has_transformations(&self) -> bool {
         let is_one = |broken: &Broken| matches!(broken.scope, BrokenScope::Transformation { .. });
         !self.transformations.is_empty() || self.broken.iter().any(is_one)
+    }
+
+    /// A digest of all that a [`Selection`] can be of: where that is the same, so is every selection.
+    pub fn digest(&self) -> String {
+        let policies = self.policies.iter().map(|policy| policy.digest.as_str());
+        let transformations = self.transformations.iter();
+        // The one is told from the other by what is between them, which is nobody's digest.
+        let homes = transformations.flat_map(|transformation| {
+            let home = match &transformation.home {
+                Home::Namespace(namespace) => namespace.as_str(),
+                Home::AnyNamespace | Home::Cluster => "",
+            };
+            [transformation.digest.as_str(), home]
+        });
+        digest(policies.chain(["/"]).chain(homes))
     }
 
     /// Whether a policy can select objects of this kind at all.

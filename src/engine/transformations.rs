@@ -96,6 +96,11 @@ impl Transformations {
         others.0.into_values().flatten().for_each(|other| self.insert(other));
     }
 
+    /// All of them, by name.
+    pub fn iter(&self) -> impl Iterator<Item = &Transformation> {
+        self.0.values().flatten()
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -7,6 +7,7 @@ mod chaperons;
 mod lookup;
 mod review;
 mod revise;
+mod standing;
 mod works;
 
 #[cfg(test)]
@@ -27,6 +28,7 @@ use crate::state::{BindingLister, ClusterLister, Ledger, TemplateLister, WorkLis
 pub use chaperons::{ChaperonReview, elect};
 pub use review::ReviewOutcome;
 pub use revise::{Revised, SkippedRule};
+pub use standing::{Due, Standing};
 pub use works::WorkReview;
 
 use revise::{MAX_ATTEMPTS, Situation, contended};
@@ -42,6 +44,22 @@ pub struct Service {
     clusters: Option<Arc<dyn ClusterLister>>,
     templates: Option<Arc<dyn TemplateLister>>,
     clock: Clock,
+}
+
+/// The policies, if they are known.
+#[derive(Clone, Debug)]
+pub struct Known(Option<Arc<PolicySet>>);
+
+impl From<PolicySet> for Known {
+    fn from(policies: PolicySet) -> Self {
+        Self(Some(Arc::new(policies)))
+    }
+}
+
+impl From<Option<Arc<PolicySet>>> for Known {
+    fn from(policies: Option<Arc<PolicySet>>) -> Self {
+        Self(policies)
+    }
 }
 
 /// Where the time comes from.
@@ -82,9 +100,9 @@ impl<'a> Outcome<'a> {
 impl Service {
     /// A service with these policies and this ledger, that can read neither bindings nor Works. Without policies it refuses to
     /// answer until [there are some](Self::replace_policies): who knows none yet does not know that there are none.
-    pub fn new(policies: impl Into<Option<PolicySet>>, ledger: Arc<dyn Ledger>) -> Self {
+    pub fn new(policies: impl Into<Known>, ledger: Arc<dyn Ledger>) -> Self {
         Self {
-            policies: ArcSwapOption::from_pointee(policies.into()),
+            policies: ArcSwapOption::new(policies.into().0),
             ledger,
             bindings: None,
             works: None,
@@ -119,8 +137,8 @@ impl Service {
     }
 
     /// Puts other policies in force, for the requests that begin from now on.
-    pub fn replace_policies(&self, policies: PolicySet) {
-        self.policies.store(Some(Arc::new(policies)));
+    pub fn replace_policies(&self, policies: impl Into<Arc<PolicySet>>) {
+        self.policies.store(Some(policies.into()));
     }
 
     /// The policies that are in force.

@@ -279,13 +279,7 @@ impl Service {
         workload: &Workload,
         object: Raw<'_>,
     ) -> Result<Option<Selected<'w>>, Left> {
-        let selection = if job.set.has_transformations() {
-            job.set.selection(workload, &object)?
-        } else {
-            // So that revisions can be taken back for good: whoever takes all transformations away does not mean to stop
-            // the delivery of what still names one.
-            Selection { policies: job.set.selecting(workload, &object)?, ..Selection::default() }
-        };
+        let selection = at_work(job.set, workload, &object)?;
         if selection.is_empty() {
             return Ok(None);
         }
@@ -306,8 +300,22 @@ impl Service {
     }
 }
 
+/// What is at work on a manifest, which without its last revision is `object`.
+pub(super) fn at_work<'s>(
+    set: &'s PolicySet,
+    workload: &Workload,
+    object: &Raw<'_>,
+) -> Result<Selection<'s>, Failure> {
+    if !set.has_transformations() {
+        // So that revisions can be taken back for good: whoever takes all transformations away does not mean to stop
+        // the delivery of what still names one.
+        return Ok(Selection { policies: set.selecting(workload, object)?, ..Selection::default() });
+    }
+    set.selection(workload, object)
+}
+
 /// Whether the Work has been revised, or holds something that may have to be.
-fn concerns(set: &PolicySet, work: &Work<'_>) -> bool {
+pub(super) fn concerns(set: &PolicySet, work: &Work<'_>) -> bool {
     let known = |manifest: &Manifest<'_>| {
         let gvk = manifest.workload.as_ref().map(|workload| &workload.gvk);
         gvk.is_some_and(|gvk| set.concerns(gvk, &manifest.raw))

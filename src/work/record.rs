@@ -12,6 +12,7 @@
 //! | `hash` | a digest of the policies that select the object |
 //! | `hosts` | the allocations that its cluster hosts |
 
+use super::read::Manifest;
 use crate::domain::{Hosts, Workload, digest};
 use crate::engine::Undo;
 use crate::json::{Number, Object, Value, write_string};
@@ -100,20 +101,31 @@ impl Record {
         out
     }
 
+    /// The entry about a manifest, as that is now.
+    pub fn of(&self, manifest: &Manifest<'_>) -> Option<&Entry> {
+        self.about(manifest.workload.as_ref()?, manifest.id().ok()?.as_deref())
+    }
+
     /// The entry that a marker with this id means, for this workload.
     pub(super) fn entry(&self, id: &str, workload: &Workload) -> Option<&Entry> {
         let object = describe(workload);
         self.entries.iter().find(|entry| entry.object == object && entry.id() == Some(id))
     }
 
-    /// What it says about the allocations that `workload` hosts, whose manifest has this marker. An entry that does not
-    /// belong to the manifest as it is says nothing: somebody has written it since.
+    /// What it says about the allocations that `workload` hosts, whose manifest has this marker.
     pub(super) fn hosts(&self, workload: &Workload, marker: Option<&str>) -> Hosts {
-        let object = describe(workload);
-        match self.entries.iter().find(|entry| entry.object == object) {
-            Some(entry) if entry.id() == marker => Hosts::Recorded(entry.hosts.clone()),
-            _ => Hosts::Unrecorded,
+        match self.about(workload, marker) {
+            Some(entry) => Hosts::Recorded(entry.hosts.clone()),
+            None => Hosts::Unrecorded,
         }
+    }
+
+    /// The entry about `workload`, whose manifest has this marker. One that does not belong to the manifest as it is says
+    /// nothing: somebody has written it since.
+    pub(super) fn about(&self, workload: &Workload, marker: Option<&str>) -> Option<&Entry> {
+        let object = describe(workload);
+        let entry = self.entries.iter().find(|entry| entry.object == object)?;
+        (entry.id() == marker).then_some(entry)
     }
 }
 
@@ -134,6 +146,21 @@ impl Entry {
     /// What the manifest's marker says; `None` for one that is unchanged and has none.
     pub fn id(&self) -> Option<&str> {
         self.marked.as_ref().map(|marked| marked.id.as_str())
+    }
+
+    /// The rules that changed something, as `Kind/policy/rule`.
+    pub fn rules(&self) -> &[String] {
+        &self.rules
+    }
+
+    /// A digest of the policies that selected the object.
+    pub fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    /// The allocations that its cluster hosts.
+    pub fn hosts(&self) -> &[String] {
+        &self.hosts
     }
 
     /// How the revision is taken back.

@@ -78,7 +78,7 @@ fn any_event(pins: bool) -> impl Strategy<Value = Event> {
     ]
 }
 
-fn policies(handover: &str) -> PolicySet {
+pub(crate) fn policies(handover: &str) -> PolicySet {
     let text = format!(
         r#"{{"apiVersion":"reviser.io/v1alpha1","kind":"ClusterRevisionPolicy","metadata":{{"name":"p"}},"spec":{{
         "resourceSelectors":[{{"apiVersion":"deploy.example.com/v1alpha1","kind":"Rollout"}}],
@@ -252,12 +252,17 @@ impl World {
 }
 
 /// What the ledger knows the fort of the one workload by.
-fn key() -> AllocationKey {
+pub(crate) fn key() -> AllocationKey {
     let gvk = GroupVersionKind::of("deploy.example.com/v1alpha1", "Rollout");
     AllocationKey::new("fort", &Workload { gvk, namespace: "shop".into(), name: "checkout".into() })
 }
 
-fn service(policies: &PolicySet, ledger: &Arc<dyn Ledger>, state: &State, clock: &Arc<AtomicI64>) -> Service {
+pub(crate) fn service(
+    policies: &PolicySet,
+    ledger: &Arc<dyn Ledger>,
+    state: &State,
+    clock: &Arc<AtomicI64>,
+) -> Service {
     let (state, clock) = (Arc::new(state.clone()), Arc::clone(clock));
     Service::new(policies.clone(), Arc::clone(ledger))
         .with_state(state.clone(), state)

@@ -3,6 +3,7 @@
 //! * `api`: an API server that holds Works and bindings and asks the door about every write, as Karmada's does.
 //! * `karmada`: what Karmada's binding and execution controllers do with them.
 //! * `checker`: what must hold after every write.
+//! * `fleet`: what the elected replica touches, among such histories.
 //! * `refusals`: what is denied claims nothing.
 //! * `histories`: random histories of users, clusters, faults and restarts.
 //! * `actions`: all actions of rules, through compiled policies.
@@ -19,6 +20,7 @@
 mod actions;
 mod api;
 mod checker;
+mod fleet;
 mod histories;
 mod karmada;
 mod refusals;

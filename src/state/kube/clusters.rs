@@ -85,41 +85,63 @@ fn usable<'s>(kind: &Kind, seen: &'s Seen) -> Result<&'s Clusters, LookupError> 
 
 impl Watching {
     async fn follow_kind(&self, server: &ApiServer, kind: &Kind) {
+        loop {
+            self.wait_until_served(server, kind).await;
+            self.watch_while_served(server, kind).await;
+        }
+    }
+
+    /// An API server of Karmada's has no Admiralty, and the other way round. Nobody has rights on what is not there, so a watch
+    /// would only be refused.
+    async fn wait_until_served(&self, server: &ApiServer, kind: &Kind) {
+        let mut told = None;
+        loop {
+            let problem = match server.serves(kind).await {
+                Ok(true) => return,
+                Ok(false) => {
+                    self.take(kind, Event::Restarted);
+                    self.take(kind, Event::Synced);
+                    "the API server does not serve these: none are known".to_owned()
+                }
+                Err(error) => format!("{error}; it is tried again"),
+            };
+            if told.as_ref() != Some(&problem) {
+                tracing::info!(kind = kind.resource(), "{problem}");
+                told = Some(problem);
+            }
+            tokio::time::sleep(LATER).await;
+        }
+    }
+
+    async fn watch_while_served(&self, server: &ApiServer, kind: &Kind) {
         let mut events = server.watch(kind, Watched::Whole);
         let mut is_failing = false;
         while let Some(event) = events.next().await {
-            let Event::Failed { problem, not_served } = event else {
-                if std::mem::take(&mut is_failing) {
-                    tracing::info!(kind = kind.resource(), "clusters are watched again");
+            match event {
+                Event::Failed { not_served: true, .. } => return,
+                Event::Failed { problem, .. } => {
+                    if !std::mem::replace(&mut is_failing, true) {
+                        tracing::warn!(
+                            kind = kind.resource(),
+                            error = problem,
+                            "clusters can't be watched; what was seen last is in force"
+                        );
+                    }
                 }
-                self.take(kind, event);
-                continue;
-            };
-            let is_news = !std::mem::replace(&mut is_failing, true);
-            if not_served {
-                // An API server of Karmada's has no Admiralty, and the other way round.
-                if is_news {
-                    tracing::info!(
-                        kind = kind.resource(),
-                        "the API server does not serve these: none are known"
-                    );
+                event => {
+                    // To begin anew is not to have seen something.
+                    if !matches!(event, Event::Restarted) && std::mem::take(&mut is_failing) {
+                        tracing::info!(kind = kind.resource(), "clusters are watched again");
+                    }
+                    self.take(kind, event);
                 }
-                self.take(kind, Event::Restarted);
-                self.take(kind, Event::Synced);
-                tokio::time::sleep(LATER).await;
-            } else if is_news {
-                tracing::warn!(
-                    kind = kind.resource(),
-                    error = problem,
-                    "clusters can't be watched; what was seen last is in force"
-                );
             }
         }
     }
 }
 
 /// When to ask again for a kind that is not served.
-const LATER: Duration = Duration::from_secs(20);
+const LATER: Duration = Duration::from_secs(5);
 
 impl Seen {
     fn take(&mut self, kind: &Kind, event: Event) {

@@ -1,0 +1,44 @@
+//! The policies that are in force: put there in one place, which then tells the elected replica.
+
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+use crate::controller::{Policies, Verdict};
+use crate::engine::PolicySet;
+use crate::service::Service;
+
+/// Puts policies in force.
+#[derive(Clone, Debug)]
+pub(super) struct InForce {
+    service: Arc<Service>,
+    told: watch::Sender<Arc<Policies>>,
+    is_known: watch::Sender<bool>,
+}
+
+impl InForce {
+    /// Nothing is told before something has been put in force.
+    pub(super) fn new(service: Arc<Service>) -> Self {
+        Self { service, told: watch::Sender::default(), is_known: watch::Sender::default() }
+    }
+
+    /// Puts a set in force, with what there is to say about the documents that it comes from.
+    pub(super) fn put(&self, set: PolicySet, verdicts: Vec<Verdict>) {
+        let set = Arc::new(set);
+        self.service.replace_policies(Arc::clone(&set));
+        self.tell(set, verdicts);
+    }
+
+    /// Tells of a set that is in force already.
+    pub(super) fn tell(&self, set: Arc<PolicySet>, verdicts: Vec<Verdict>) {
+        self.told.send_replace(Arc::new(Policies { set, verdicts }));
+        self.is_known.send_replace(true);
+    }
+
+    /// What is in force, and whatever is put there from now on; once something is, if only a set without a policy.
+    pub(super) async fn subscribe(&self) -> watch::Receiver<Arc<Policies>> {
+        // Cannot fail: the sender lives in `self`.
+        let _ = self.is_known.subscribe().wait_for(|is_known| *is_known).await;
+        self.told.subscribe()
+    }
+}

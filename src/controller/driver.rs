@@ -1,0 +1,314 @@
+//! Watches Works and bindings, and does what [`Fleet`] says.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::pending;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt as _, StreamExt as _};
+use serde_json::json;
+use tokio::sync::watch;
+
+use super::fleet::{Fleet, Limits, Moment, Next, Scope, Seen, Touched, WorkName};
+use super::metrics::ControllerMetrics;
+use super::policies::Policies;
+use super::statuses::Statuses;
+use crate::apiserver::{ApiServer, CallError, Event, Kind, Stored, Watched};
+use crate::domain::{BindingName, allocation_annotation, annotated_allocation};
+use crate::json::Text;
+use crate::service::Standing;
+
+/// How often is told, at the most, how far things are.
+const REPORT: Duration = Duration::from_secs(1);
+
+/// A call that has ended.
+pub(super) enum Ended {
+    Touch(WorkName, Result<Stored, CallError>),
+    Clear(BindingName, Result<Stored, CallError>),
+    Status(super::statuses::Key, serde_json::Value, Result<Stored, CallError>),
+}
+
+pub(super) type Calls = FuturesUnordered<BoxFuture<'static, Ended>>;
+
+/// What is known and under way.
+struct Driver<'d> {
+    server: &'d ApiServer,
+    metrics: &'d ControllerMetrics,
+    start: Instant,
+    policies: Arc<Policies>,
+    fleet: Fleet,
+    calls: Calls,
+    statuses: Statuses,
+    report: Report,
+    /// The watches that see nothing at the moment.
+    blind: BTreeSet<String>,
+}
+
+/// How far things are, as was told last.
+#[derive(Default)]
+struct Report {
+    /// Whether something has happened since.
+    outdated: bool,
+    /// The earliest time for the next one.
+    at: Option<Instant>,
+    /// Since when there are stale Works, and how many touches it has taken.
+    busy_since: Option<(Instant, u64)>,
+}
+
+/// Does the work of the elected replica, until it is dropped.
+pub(super) async fn drive(
+    server: &ApiServer,
+    mut policies: watch::Receiver<Arc<Policies>>,
+    metrics: &ControllerMetrics,
+) {
+    let mut driver = Driver {
+        server,
+        metrics,
+        start: Instant::now(),
+        policies: Arc::clone(&policies.borrow_and_update()),
+        fleet: Fleet::new(Limits::default()),
+        calls: FuturesUnordered::new(),
+        statuses: Statuses::default(),
+        report: Report::default(),
+        blind: BTreeSet::new(),
+    };
+    driver.begin_epoch();
+    let mut works = server.watch(&Kind::WORK, Watched::Whole);
+    let mut bindings = server.watch(&Kind::RESOURCE_BINDING, Watched::Metadata);
+    let mut cluster_bindings = server.watch(&Kind::CLUSTER_RESOURCE_BINDING, Watched::Metadata);
+    loop {
+        let wake = driver.act();
+        tokio::select! {
+            Some(event) = works.next() => driver.work(event),
+            Some(event) = bindings.next() => driver.binding(Scope::Namespace, event),
+            Some(event) = cluster_bindings.next() => driver.binding(Scope::Cluster, event),
+            Some(ended) = driver.calls.next() => driver.ended(ended),
+            Ok(()) = policies.changed() => {
+                let now = Arc::clone(&policies.borrow_and_update());
+                if driver.take(now) {
+                    works = server.watch(&Kind::WORK, Watched::Whole);
+                }
+            }
+            () = sleep_until(wake) => {}
+        }
+    }
+}
+
+async fn sleep_until(wake: Option<Instant>) {
+    match wake {
+        Some(wake) => tokio::time::sleep_until(wake.into()).await,
+        None => pending().await,
+    }
+}
+
+impl Driver<'_> {
+    fn now(&self) -> Moment {
+        Moment(self.start.elapsed())
+    }
+
+    /// Begins what is to be done now; says when something may be to be done again.
+    fn act(&mut self) -> Option<Instant> {
+        let wake = loop {
+            match self.fleet.next(self.now()) {
+                Next::Touch(name) => self.touch(name),
+                Next::Clear { binding, version, allocations } => self.clear(binding, &version, &allocations),
+                Next::Wait(at) => break at.map(|at| self.start + at.0),
+            }
+        };
+        let report = self.report();
+        [wake, report].into_iter().flatten().min()
+    }
+
+    fn touch(&mut self, name: WorkName) {
+        let server = self.server.clone();
+        let call = async move {
+            let WorkName { namespace, name: work } = &name;
+            let stored = server.merge_patch(&Kind::WORK, namespace, work, None, &json!({})).await;
+            Ended::Touch(name, stored)
+        };
+        self.calls.push(call.boxed());
+    }
+
+    fn clear(&mut self, binding: BindingName, version: &str, allocations: &[String]) {
+        let annotations: serde_json::Map<String, serde_json::Value> =
+            allocations.iter().map(|name| (allocation_annotation(name), serde_json::Value::Null)).collect();
+        let body = json!({"metadata": {"resourceVersion": version, "annotations": annotations}});
+        tracing::info!(%binding, allocations = allocations.join(","), "no policy names these allocations any more: they are taken out of the ledger");
+        let server = self.server.clone();
+        let call = async move {
+            let (kind, namespace) = match &binding.namespace {
+                Some(namespace) => (Kind::RESOURCE_BINDING, namespace.as_str()),
+                None => (Kind::CLUSTER_RESOURCE_BINDING, ""),
+            };
+            let stored = server.merge_patch(&kind, namespace, &binding.name, None, &body).await;
+            Ended::Clear(binding, stored)
+        };
+        self.calls.push(call.boxed());
+    }
+
+    fn ended(&mut self, ended: Ended) {
+        let now = self.now();
+        if let (Ended::Touch(..), Some((_, touches))) = (&ended, &mut self.report.busy_since) {
+            *touches += 1;
+        }
+        match ended {
+            Ended::Touch(name, Ok(stored)) => {
+                self.metrics.count_touch("done");
+                let seen = Box::new(self.seen(&stored));
+                self.fleet.touched(now, &name, Touched::Done(seen));
+            }
+            Ended::Touch(name, Err(error)) => {
+                let is_its_own = error.is_refusal() || error.is_conflict();
+                self.metrics.count_touch(if is_its_own { "refused" } else { "failed" });
+                tracing::warn!(work = %name, %error, "a Work could not be revised again; it is tried again later");
+                let outcome = if is_its_own { Touched::Refused } else { Touched::Trouble };
+                self.fleet.touched(now, &name, outcome);
+            }
+            Ended::Clear(binding, result) => {
+                if let Err(error) = &result {
+                    tracing::info!(%binding, %error, "the ledger could not be cleared; it is tried again later");
+                }
+                self.fleet.cleared(now, &binding, result.is_ok());
+            }
+            Ended::Status(key, status, result) => {
+                self.statuses.written(Instant::now(), &key, &status, result.map(drop));
+            }
+        }
+        self.report.outdated = true;
+    }
+
+    fn seen(&self, stored: &Stored) -> Seen {
+        let metadata = stored.metadata();
+        let standing = Text::parse(stored.text().as_bytes())
+            .ok()
+            .and_then(|text| Standing::of(&self.policies.set, stored.namespace(), text.root()));
+        Seen {
+            uid: metadata.uid.clone().unwrap_or_default(),
+            version: stored.resource_version().parse().ok(),
+            generation: metadata.generation.unwrap_or_default(),
+            deleting: metadata.deletion_timestamp.is_some(),
+            standing,
+        }
+    }
+
+    fn work(&mut self, event: Event) {
+        let now = self.now();
+        self.sees(&Kind::WORK, &event);
+        match event {
+            Event::Restarted => self.fleet.begin_list(),
+            Event::Applied(stored) => {
+                let seen = self.seen(&stored);
+                self.fleet.applied(now, &name_of(&stored), seen);
+            }
+            Event::Synced => self.fleet.end_list(now),
+            Event::Deleted(stored) => self.fleet.deleted(now, &name_of(&stored)),
+            Event::Failed { .. } => return,
+        }
+        self.report.outdated = true;
+    }
+
+    fn binding(&mut self, scope: Scope, event: Event) {
+        let now = self.now();
+        let kind = match scope {
+            Scope::Namespace => Kind::RESOURCE_BINDING,
+            Scope::Cluster => Kind::CLUSTER_RESOURCE_BINDING,
+        };
+        self.sees(&kind, &event);
+        let name = |stored: &Stored| BindingName {
+            namespace: (scope == Scope::Namespace).then(|| stored.namespace().to_owned()),
+            name: stored.name().to_owned(),
+        };
+        match event {
+            Event::Restarted => self.fleet.begin_bindings(scope),
+            Event::Applied(stored) => {
+                let version = stored.resource_version().to_owned();
+                self.fleet.binding(now, &name(&stored), version, entries(&stored));
+            }
+            Event::Synced => self.fleet.end_bindings(now, scope),
+            Event::Deleted(stored) => self.fleet.binding_deleted(now, &name(&stored)),
+            Event::Failed { .. } => {}
+        }
+    }
+
+    /// Logs once that a watch sees nothing, and once that it does again.
+    fn sees(&mut self, kind: &Kind, event: &Event) {
+        let kind = kind.to_string();
+        match event {
+            Event::Failed { problem, .. } => {
+                if self.blind.insert(kind.clone()) {
+                    tracing::warn!(%kind, error = %problem, "can't be watched; it is tried again");
+                }
+            }
+            _ if self.blind.is_empty() => {}
+            _ => {
+                if self.blind.remove(&kind) {
+                    tracing::info!(%kind, "is watched again");
+                }
+            }
+        }
+    }
+
+    /// Takes the policies that are in force now; whether Works have to be listed again.
+    fn take(&mut self, policies: Arc<Policies>) -> bool {
+        let differ = self.policies.differ(&policies);
+        let allocations_differ = self.policies.allocations() != policies.allocations();
+        self.policies = policies;
+        self.report.outdated = true;
+        if differ || allocations_differ {
+            self.begin_epoch();
+        }
+        differ || allocations_differ
+    }
+
+    fn begin_epoch(&mut self) {
+        self.fleet.begin_epoch(self.now(), self.policies.allocations());
+        self.report.outdated = true;
+    }
+
+    /// Tells how far things are, if it is time; else when it is.
+    fn report(&mut self) -> Option<Instant> {
+        if !self.report.outdated && !self.statuses.wait() {
+            return None;
+        }
+        let now = Instant::now();
+        if let Some(at) = self.report.at.filter(|at| *at > now) {
+            return Some(at);
+        }
+        self.report.at = Some(now + REPORT);
+        self.report.outdated = false;
+        let tally = self.fleet.tally();
+        let is_listed = tally.is_some();
+        let tally: Option<BTreeMap<_, _>> =
+            tally.map(|tally| tally.into_iter().map(|(owner, tally)| (owner.clone(), tally)).collect());
+        self.statuses.write(now, self.server, &self.policies, tally.as_ref(), &self.calls);
+        let stale = self.fleet.stale();
+        self.metrics.set_stale(stale);
+        match self.report.busy_since {
+            None if stale > 0 && is_listed => {
+                tracing::info!(works = stale, "Works are not as the policies say");
+                self.report.busy_since = Some((now, 0));
+            }
+            Some((since, touches)) if stale == 0 && is_listed => {
+                let seconds = since.elapsed().as_secs_f64();
+                tracing::info!(touches, seconds, "all Works are as the policies say");
+                self.report.busy_since = None;
+            }
+            _ => {}
+        }
+        self.statuses.wait().then_some(now + REPORT)
+    }
+}
+
+fn name_of(stored: &Stored) -> WorkName {
+    WorkName { namespace: stored.namespace().to_owned(), name: stored.name().to_owned() }
+}
+
+/// The entries of the ledger in the annotations of a binding.
+fn entries(stored: &Stored) -> BTreeMap<String, String> {
+    let annotations = stored.metadata().annotations.iter().flatten();
+    let entry =
+        |(key, cluster): (&String, &String)| Some((annotated_allocation(key)?.to_owned(), cluster.clone()));
+    annotations.filter_map(entry).collect()
+}

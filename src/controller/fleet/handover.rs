@@ -1,0 +1,360 @@
+//! Allocations that no Work hosts.
+//!
+//! What the door answers about an allocation depends on the Works of other clusters, so a Work can be as its policies say and still
+//! have to be touched: the cluster that an allocation goes to is answered as *elsewhere* until the old one has let go. Who that
+//! cluster is, only the door knows. Any touched Work that asks for the allocation makes it choose, and then the ledger (the annotations
+//! of the binding) says who it is. So a *gap*, an allocation that somebody lacks and no Work hosts, is closed by touching one Work after the other until
+//! one hosts it: the one that the ledger names, if it is there; else those that lack it first.
+//!
+//! What a round of touches does not close stays until its circumstances change, or for as long as a Work on its way out still hosts an
+//! allocation whose handover ends with time: then one Work is touched now and then.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
+
+use super::agenda::Job;
+use super::known::Known;
+use super::pace::{Moment, backoff};
+use super::{Fleet, Next, WorkName};
+use crate::domain::{BindingName, EXECUTION_NAMESPACE_PREFIX};
+use crate::service::Due;
+
+/// Between two touches of a round. Long enough to see what the first one made of the ledger.
+const STEP: Duration = Duration::from_secs(1);
+
+/// How long a gap is left alone that may close by itself: Karmada is about to delete, or to write.
+const CLOSING: Duration = Duration::from_secs(1);
+const WRITING: Duration = Duration::from_secs(5);
+
+/// How long to wait for a handover that ends with time, at first and at the most.
+const WAITING: (Duration, Duration) = (Duration::from_secs(5), Duration::from_mins(1));
+
+/// How long policies have to be in force before the ledger loses what they do not name.
+const CLEAR_AFTER: Duration = Duration::from_secs(30);
+
+/// How long to wait after a failure to clear the ledger.
+const CLEAR_AGAIN: Duration = Duration::from_secs(30);
+
+/// Which bindings a list is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// `ResourceBinding`
+    Namespace,
+    /// `ClusterResourceBinding`
+    Cluster,
+}
+
+impl Scope {
+    fn of(name: &BindingName) -> Self {
+        if name.namespace.is_some() { Self::Namespace } else { Self::Cluster }
+    }
+}
+
+/// How far the bindings of one scope are known.
+#[derive(Debug, Default)]
+pub(super) struct BindingList {
+    /// Whether all have been listed.
+    complete: bool,
+    /// What the list that is under way has shown so far.
+    seen: Option<BTreeSet<BindingName>>,
+}
+
+/// The Works of one binding.
+#[derive(Debug, Default)]
+pub(super) struct Group {
+    members: BTreeSet<WorkName>,
+    /// The cluster of each allocation, from the annotations of the binding.
+    ledger: BTreeMap<String, String>,
+    /// Whether the binding is there.
+    is_bound: bool,
+    /// Its version.
+    version: String,
+    /// The Work of each allocation that hosted it last.
+    left: BTreeMap<String, WorkName>,
+    gaps: BTreeMap<String, Gap>,
+    clearing: bool,
+    clear_not_before: Moment,
+}
+
+/// An allocation that no Work hosts.
+#[derive(Debug)]
+struct Gap {
+    shape: Shape,
+    /// Who is still to be touched in this round.
+    round: VecDeque<WorkName>,
+    /// When the next one is.
+    at: Option<Moment>,
+    rounds: u32,
+}
+
+/// Its circumstances.
+#[derive(Debug, PartialEq, Eq)]
+struct Shape {
+    ledger: Option<String>,
+    /// The Work that hosted it last.
+    left: Option<WorkName>,
+    /// Works on their way out that host it.
+    releasing: Vec<WorkName>,
+    /// Who may become its host.
+    candidates: Vec<(WorkName, String)>,
+}
+
+/// What is to become of a gap.
+enum Outlook {
+    /// There is none, or nothing to be done about it.
+    None,
+    /// As it is, or none.
+    Later,
+    Gap(Shape, VecDeque<WorkName>, Duration),
+}
+
+impl Group {
+    pub(super) fn joined(&mut self, name: &WorkName, known: &Known) {
+        if !self.members.contains(name) {
+            self.members.insert(name.clone());
+        }
+        if !known.deleting {
+            self.left.retain(|allocation, _| !known.standing.hosts.contains(allocation));
+        }
+    }
+
+    fn outlook(&self, allocation: &str, works: &BTreeMap<WorkName, Known>, epoch: u64) -> Outlook {
+        let members = || self.members.iter().filter_map(|name| Some((name, works.get(name)?)));
+        let hosts = |known: &Known| known.standing.hosts.contains(allocation);
+        if members().any(|(_, known)| !known.deleting && hosts(known)) {
+            return Outlook::None;
+        }
+        let may = |known: &Known| {
+            let judged = known.epoch == epoch && !matches!(known.standing.due, Due::Unclear(_));
+            judged && !known.deleting && known.standing.asks.contains(allocation)
+        };
+        let candidates: Vec<(&WorkName, &Known)> = members().filter(|(_, known)| may(known)).collect();
+        let lacks = |known: &Known| known.standing.lacks.contains(allocation);
+        let releasing: Vec<WorkName> = members()
+            .filter(|(_, known)| known.deleting && hosts(known))
+            .map(|(name, _)| name.clone())
+            .collect();
+        let (ledger, left) = (self.ledger.get(allocation), self.left.get(allocation));
+        let is_lacked = candidates.iter().any(|(_, known)| lacks(known));
+        if candidates.is_empty() || !is_lacked && ledger.is_none() && left.is_none() && releasing.is_empty() {
+            return Outlook::None;
+        }
+        // They are touched anyway.
+        if candidates.iter().any(|(_, known)| known.is_outdated() && known.failures == 0) {
+            return Outlook::Later;
+        }
+        let named = ledger.map(|cluster| format!("{EXECUTION_NAMESPACE_PREFIX}{cluster}"));
+        let is_named = |name: &WorkName| named.as_ref() == Some(&name.namespace) && Some(name) != left;
+        let mut round: Vec<&WorkName> = candidates.iter().map(|(name, _)| *name).collect();
+        round
+            .sort_by_key(|name| (Some(*name) == left, !is_named(name), !works.get(*name).is_some_and(lacks)));
+        let left_is_there = left.is_some_and(|left| candidates.iter().any(|(name, _)| *name == left));
+        let first_is_named = round.first().is_some_and(|name| is_named(name));
+        if first_is_named || left_is_there && !is_lacked {
+            // The one that the ledger names; or the rules may not ask for it any more, and one Work is enough to find out.
+            round.truncate(1);
+        }
+        let delay = match (left, first_is_named) {
+            _ if !releasing.is_empty() => CLOSING,
+            (Some(_), _) => Duration::ZERO,
+            (None, true) => CLOSING,
+            (None, false) => WRITING,
+        };
+        let round = round.into_iter().cloned().collect();
+        let candidates =
+            candidates.iter().map(|(name, known)| ((*name).clone(), known.uid.clone())).collect();
+        let shape = Shape { ledger: ledger.cloned(), left: left.cloned(), releasing, candidates };
+        Outlook::Gap(shape, round, delay)
+    }
+
+    /// When something is to be done about one of its gaps.
+    fn due(&self) -> Option<Moment> {
+        self.gaps.values().filter_map(|gap| gap.at).min()
+    }
+}
+
+impl Fleet {
+    /// A list of all bindings of this scope begins.
+    pub fn begin_bindings(&mut self, scope: Scope) {
+        self.bindings[scope as usize].seen = Some(BTreeSet::new());
+    }
+
+    /// It is complete: what it did not show is gone.
+    pub fn end_bindings(&mut self, now: Moment, scope: Scope) {
+        let listing = &mut self.bindings[scope as usize];
+        listing.complete = true;
+        let Some(seen) = listing.seen.take() else { return };
+        let known = self.groups.iter().filter(|(name, group)| Scope::of(name) == scope && group.is_bound);
+        let unseen = known.filter(|(name, _)| !seen.contains(name)).map(|(name, _)| name.clone());
+        for name in unseen.collect::<Vec<_>>() {
+            self.binding_deleted(now, &name);
+        }
+        self.plan_all(now);
+    }
+
+    /// A binding has these entries of the ledger.
+    pub fn binding(
+        &mut self,
+        now: Moment,
+        name: &BindingName,
+        version: String,
+        ledger: BTreeMap<String, String>,
+    ) {
+        if let Some(seen) = &mut self.bindings[Scope::of(name) as usize].seen {
+            seen.insert(name.clone());
+        }
+        if ledger.is_empty() && !self.groups.contains_key(name) {
+            return;
+        }
+        let group = self.groups.entry(name.clone()).or_default();
+        group.is_bound = true;
+        group.version = version;
+        self.set_ledger(now, name, ledger);
+    }
+
+    fn set_ledger(&mut self, now: Moment, name: &BindingName, ledger: BTreeMap<String, String>) {
+        let Some(group) = self.groups.get_mut(name) else { return };
+        // Other writes of a binding are none of our business, and frequent.
+        if group.ledger != ledger {
+            group.ledger = ledger;
+            group.clear_not_before = now;
+            self.review(now, name);
+        }
+        self.drop_if_empty(name);
+    }
+
+    /// A binding is gone, and with it its entries.
+    pub fn binding_deleted(&mut self, now: Moment, name: &BindingName) {
+        if let Some(group) = self.groups.get_mut(name) {
+            group.is_bound = false;
+        }
+        self.set_ledger(now, name, BTreeMap::new());
+    }
+
+    /// What came of clearing entries; `true`: it is done.
+    pub fn cleared(&mut self, now: Moment, name: &BindingName, done: bool) {
+        self.pace.end(now, false);
+        let Some(group) = self.groups.get_mut(name) else { return };
+        group.clearing = false;
+        // Also after success: what is cleared shows in the annotations, which come by themselves.
+        let wait = if done { CLEAR_AGAIN * 2 } else { CLEAR_AGAIN };
+        group.clear_not_before = now.after(wait);
+        self.review(now, name);
+    }
+
+    pub(super) fn begin_clearing(&mut self, binding: BindingName) -> Option<Next> {
+        let allocations = self.orphans(&binding);
+        let group = self.groups.get_mut(&binding).filter(|_| !allocations.is_empty())?;
+        group.clearing = true;
+        Some(Next::Clear { version: group.version.clone(), binding, allocations })
+    }
+
+    /// Entries that no policy names, and no Work hosts.
+    fn orphans(&self, binding: &BindingName) -> Vec<String> {
+        let (Some(defined), Some(group)) = (&self.allocations.defined, self.groups.get(binding)) else {
+            return Vec::new();
+        };
+        let members = || group.members.iter().filter_map(|name| self.works.get(name));
+        let is_hosted = |name: &String| members().any(|known| known.standing.hosts.contains(name));
+        group.ledger.keys().filter(|name| !defined.contains(*name) && !is_hosted(name)).cloned().collect()
+    }
+
+    /// Remembers who hosted what, once it does not any more.
+    pub(super) fn note_hosts(&mut self, name: &WorkName, before: &Known, after: Option<&Known>) {
+        let Some(group) = self.groups.get_mut(&before.standing.binding) else { return };
+        let still = after.filter(|after| after.uid == before.uid).map(|after| &after.standing.hosts);
+        let lost =
+            before.standing.hosts.iter().filter(|hosted| !still.is_some_and(|still| still.contains(*hosted)));
+        for allocation in lost {
+            group.left.insert(allocation.clone(), name.clone());
+        }
+    }
+
+    pub(super) fn leave(&mut self, now: Moment, binding: &BindingName, name: &WorkName) {
+        if let Some(group) = self.groups.get_mut(binding) {
+            group.members.remove(name);
+        }
+        self.review(now, binding);
+        self.drop_if_empty(binding);
+    }
+
+    fn drop_if_empty(&mut self, binding: &BindingName) {
+        if self.groups.get(binding).is_some_and(|group| group.members.is_empty() && group.ledger.is_empty()) {
+            self.groups.remove(binding);
+            self.agenda.put(&Job::Handover(binding.clone()), None);
+            self.agenda.put(&Job::Clear(binding.clone()), None);
+        }
+    }
+
+    /// Looks for gaps among the Works of a binding, and for entries that nobody needs.
+    pub(super) fn review(&mut self, now: Moment, binding: &BindingName) {
+        if !self.works_listed || self.bindings.iter().any(|listing| !listing.complete) {
+            return;
+        }
+        let Some(group) = self.groups.get_mut(binding) else { return };
+        let members = group.members.iter().filter_map(|name| self.works.get(name));
+        let asked: BTreeSet<String> =
+            members.filter(|known| !known.deleting).flat_map(|known| known.standing.asks.clone()).collect();
+        group.gaps.retain(|allocation, _| asked.contains(allocation));
+        group.left.retain(|allocation, _| asked.contains(allocation));
+        for allocation in asked {
+            match (group.outlook(&allocation, &self.works, self.epoch), group.gaps.get_mut(&allocation)) {
+                (Outlook::None | Outlook::Later, None) => {}
+                (Outlook::None, Some(_)) => drop(group.gaps.remove(&allocation)),
+                (Outlook::Later, Some(gap)) => gap.at = None,
+                (Outlook::Gap(shape, ..), Some(gap)) if gap.shape == shape => {}
+                (Outlook::Gap(shape, round, delay), _) => {
+                    let gap = Gap { shape, round, at: Some(now.after(delay)), rounds: 0 };
+                    group.gaps.insert(allocation, gap);
+                }
+            }
+        }
+        let due = group.due().map(|at| (at, 0));
+        let (not_before, clearing) = (group.clear_not_before, group.clearing);
+        self.agenda.put(&Job::Handover(binding.clone()), due);
+        let clear = !clearing && !self.orphans(binding).is_empty();
+        let at = self.epoch_from.after(CLEAR_AFTER).max(not_before);
+        self.agenda.put(&Job::Clear(binding.clone()), clear.then_some((at, 2)));
+    }
+
+    /// Goes on with the gaps of a binding whose time has come.
+    pub(super) fn go_on(&mut self, now: Moment, binding: &BindingName) {
+        let Some(group) = self.groups.get_mut(binding) else {
+            self.agenda.put(&Job::Handover(binding.clone()), None);
+            return;
+        };
+        let mut errands = Vec::new();
+        for (allocation, gap) in &mut group.gaps {
+            if gap.at.is_some_and(|at| at <= now) {
+                errands.extend(gap.step(now, self.allocations.timed.contains(allocation)));
+            }
+        }
+        let due = group.due().map(|at| (at, 0));
+        self.agenda.put(&Job::Handover(binding.clone()), due);
+        for name in errands {
+            if let Some(known) = self.works.get_mut(&name) {
+                known.errand = known.errand.or(Some(now));
+            }
+            self.plan(&name);
+        }
+    }
+}
+
+impl Gap {
+    /// Who is to be touched now.
+    fn step(&mut self, now: Moment, timed: bool) -> Option<WorkName> {
+        let next = self.round.pop_front();
+        self.at = if !self.round.is_empty() {
+            Some(now.after(STEP))
+        } else if timed && !self.shape.releasing.is_empty() {
+            let turn = self.rounds as usize % self.shape.candidates.len().max(1);
+            self.round.extend(self.shape.candidates.get(turn).map(|(name, _)| name.clone()));
+            self.rounds += 1;
+            let (first, most) = WAITING;
+            Some(now.after(backoff(first, most, self.rounds)))
+        } else {
+            None
+        };
+        next
+    }
+}

@@ -1,0 +1,325 @@
+//! What is known of all Works, and which of them are to be touched when.
+//!
+//! Pure: events and the time come in as values, what is to be done goes out. Level-triggered: what is to be done follows from
+//! what is known, not from what has happened, so that lost events cost time and nothing else.
+//!
+//! A Work is touched
+//!
+//! * when its record is of other policies than those that select it now, or of some although none does any more;
+//! * once for each generation and each set of policies when something selects it and it has no record;
+//! * when an allocation has no host, and it might become that (see `handover`).
+//!
+//! It is never touched while it is being deleted, while a touch of it is under way, while nobody can say how it stands, and before all Works
+//! have been listed under the policies that are in force. A touch that did not help is repeated later and later.
+
+mod agenda;
+mod handover;
+mod known;
+mod pace;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::time::Duration;
+
+use crate::domain::BindingName;
+use crate::engine::Owner;
+use crate::service::Standing;
+
+use agenda::{Agenda, Job};
+use handover::{BindingList, Group};
+use known::Known;
+use pace::{Admission, Pace};
+
+pub use handover::Scope;
+pub use pace::{Limits, Moment};
+
+/// How long new policies are in force before Works are touched: the other replicas, which answer the touches, learn of them too.
+const SETTLE: Duration = Duration::from_secs(1);
+
+/// Names a Work.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WorkName {
+    /// Its namespace, which tells its cluster.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+}
+
+impl fmt::Display for WorkName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.namespace, self.name)
+    }
+}
+
+/// A Work as it was at one time, and how it stood to the policies of the epoch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// `metadata.uid`
+    pub uid: String,
+    /// `metadata.resourceVersion`, if it is a number: then an older sight is told from a newer one.
+    pub version: Option<u64>,
+    /// `metadata.generation`
+    pub generation: i64,
+    /// Whether it is on its way out.
+    pub deleting: bool,
+    /// How it stands; `None` if it does not concern us.
+    pub standing: Option<Standing>,
+}
+
+/// What came of a touch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Touched {
+    /// It is stored, like this.
+    Done(Box<Seen>),
+    /// Not this one, now.
+    Refused,
+    /// The server, or the way to it, has trouble.
+    Trouble,
+}
+
+/// What is to be done next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Touch this Work, then tell of it with [`Fleet::touched`].
+    Touch(WorkName),
+    /// Take these allocations out of the ledger, then tell of it with [`Fleet::cleared`].
+    Clear {
+        /// The binding that has them in its annotations.
+        binding: BindingName,
+        /// The version of it that has to be there still.
+        version: String,
+        /// The allocations.
+        allocations: Vec<String>,
+    },
+    /// Nothing before then, or before something happens.
+    Wait(Option<Moment>),
+}
+
+/// What a set of policies says about allocations.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Allocations {
+    /// Those whose handover ends with time.
+    pub timed: BTreeSet<String>,
+    /// All that are defined; `None` if nobody can say, because of a faulty policy.
+    pub defined: Option<BTreeSet<String>>,
+}
+
+/// How many Works a policy selects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// All of them.
+    pub total: usize,
+    /// Those that are as the policies say.
+    pub current: usize,
+}
+
+/// All Works that concern us.
+#[derive(Debug)]
+pub struct Fleet {
+    works: BTreeMap<WorkName, Known>,
+    groups: BTreeMap<BindingName, Group>,
+    agenda: Agenda,
+    pace: Pace,
+    epoch: u64,
+    /// When the policies have been in force for a while.
+    epoch_from: Moment,
+    allocations: Allocations,
+    listing: u64,
+    /// Whether all Works have been listed under these policies.
+    works_listed: bool,
+    /// Of each scope.
+    bindings: [BindingList; 2],
+}
+
+impl Fleet {
+    /// Nothing is known yet.
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            works: BTreeMap::new(),
+            groups: BTreeMap::new(),
+            agenda: Agenda::default(),
+            pace: Pace::new(limits),
+            epoch: 0,
+            epoch_from: Moment::default(),
+            allocations: Allocations::default(),
+            listing: 0,
+            works_listed: false,
+            bindings: Default::default(),
+        }
+    }
+
+    /// Other policies are in force. How Works stand to them is to be told by a list that begins after this.
+    pub fn begin_epoch(&mut self, now: Moment, allocations: Allocations) {
+        self.epoch += 1;
+        self.epoch_from = now.after(SETTLE);
+        self.allocations = allocations;
+        self.works_listed = false;
+    }
+
+    /// A list of all Works begins.
+    pub fn begin_list(&mut self) {
+        self.listing += 1;
+    }
+
+    /// It is complete: what it did not show is gone.
+    pub fn end_list(&mut self, now: Moment) {
+        let listing = self.listing;
+        let unseen = self.works.iter().filter(|(_, known)| known.listing != listing);
+        for name in unseen.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
+            self.deleted(now, &name);
+        }
+        self.works_listed = true;
+        self.plan_all(now);
+    }
+
+    /// A Work is like this.
+    pub fn applied(&mut self, now: Moment, name: &WorkName, seen: Seen) {
+        if let Some(known) = self.works.get_mut(name) {
+            let older = match (seen.version, known.version) {
+                (Some(seen), Some(known)) if seen < known => true,
+                (Some(version), Some(was)) => version == was && known.epoch == self.epoch,
+                _ => false,
+            };
+            if older {
+                known.listing = self.listing;
+                return;
+            }
+        }
+        let Some(standing) = seen.standing.clone() else {
+            self.deleted(now, name);
+            return;
+        };
+        let mut known = Known::new(now, self.epoch, self.listing, seen, standing);
+        let before = self.works.remove(name);
+        let mut old_binding = None;
+        if let Some(before) = before {
+            if before.standing.binding != known.standing.binding {
+                old_binding = Some(before.standing.binding.clone());
+            }
+            self.note_hosts(name, &before, Some(&known));
+            known.succeed(before);
+        }
+        let binding = known.standing.binding.clone();
+        self.groups.entry(binding.clone()).or_default().joined(name, &known);
+        self.works.insert(name.clone(), known);
+        if let Some(old) = old_binding {
+            self.leave(now, &old, name);
+        }
+        self.plan(name);
+        self.review(now, &binding);
+    }
+
+    /// A Work is gone, or does not concern us any more.
+    pub fn deleted(&mut self, now: Moment, name: &WorkName) {
+        let Some(known) = self.works.remove(name) else { return };
+        self.agenda.put(&Job::Touch(name.clone()), None);
+        self.note_hosts(name, &known, None);
+        self.leave(now, &known.standing.binding, name);
+    }
+
+    /// What came of a touch.
+    pub fn touched(&mut self, now: Moment, name: &WorkName, outcome: Touched) {
+        self.pace.end(now, outcome == Touched::Trouble);
+        let Some(known) = self.works.get_mut(name) else { return };
+        let is_of_now = known.under_way.take() == Some(self.epoch);
+        match outcome {
+            Touched::Done(seen) => {
+                known.errand = None;
+                if let Some(standing) = seen.standing.as_ref().filter(|_| is_of_now) {
+                    known.answered(now, &standing.due, standing.wanted.clone(), seen.generation);
+                }
+                self.applied(now, name, *seen);
+            }
+            // What is known of new policies is that they may have mended it.
+            Touched::Refused | Touched::Trouble if is_of_now => known.failed(now),
+            Touched::Refused | Touched::Trouble => {}
+        }
+        let binding = self.works.get(name).map(|known| known.standing.binding.clone());
+        self.plan(name);
+        if let Some(binding) = binding {
+            self.review(now, &binding);
+        }
+    }
+
+    /// What is to be done now.
+    pub fn next(&mut self, now: Moment) -> Next {
+        loop {
+            if !self.works_listed {
+                return Next::Wait(None);
+            }
+            let Some((at, job)) = self.agenda.first() else { return Next::Wait(None) };
+            if at > now {
+                return Next::Wait(Some(at));
+            }
+            if let Job::Handover(binding) = &job {
+                self.go_on(now, binding);
+                continue;
+            }
+            match self.pace.admission(now) {
+                Admission::Now => {}
+                Admission::At(later) => return Next::Wait(Some(later)),
+                Admission::Full => return Next::Wait(None),
+            }
+            self.agenda.put(&job, None);
+            if let Some(next) = self.begin(job) {
+                self.pace.begin(now);
+                return next;
+            }
+        }
+    }
+
+    fn begin(&mut self, job: Job) -> Option<Next> {
+        match job {
+            Job::Touch(name) => {
+                self.works.get_mut(&name)?.under_way = Some(self.epoch);
+                Some(Next::Touch(name))
+            }
+            Job::Clear(binding) => self.begin_clearing(binding),
+            Job::Handover(_) => None,
+        }
+    }
+
+    /// How many Works each policy selects; nothing before all Works have been listed under the policies in force.
+    pub fn tally(&self) -> Option<BTreeMap<&Owner, Tally>> {
+        if !self.works_listed {
+            return None;
+        }
+        let mut tallies: BTreeMap<&Owner, Tally> = BTreeMap::new();
+        for known in self.works.values().filter(|known| !known.deleting) {
+            let current = usize::from(known.is_current(self.epoch));
+            for owner in &known.standing.policies {
+                let tally = tallies.entry(owner).or_default();
+                tally.total += 1;
+                tally.current += current;
+            }
+        }
+        Some(tallies)
+    }
+
+    /// How many Works are not as the policies say.
+    pub fn stale(&self) -> usize {
+        let live = self.works.values().filter(|known| !known.deleting);
+        live.filter(|known| !known.is_current(self.epoch)).count()
+    }
+
+    /// Puts a Work where it belongs in the agenda.
+    fn plan(&mut self, name: &WorkName) {
+        let Some(known) = self.works.get(name) else { return };
+        // Those that may let go of something come before those that may take it up.
+        let rank = u8::from(known.standing.hosts.is_empty());
+        let place = known.due(self.epoch, self.epoch_from).map(|at| (at, rank));
+        self.agenda.put(&Job::Touch(name.clone()), place);
+    }
+
+    fn plan_all(&mut self, now: Moment) {
+        for name in self.works.keys().cloned().collect::<Vec<_>>() {
+            self.plan(&name);
+        }
+        for binding in self.groups.keys().cloned().collect::<Vec<_>>() {
+            self.review(now, &binding);
+        }
+    }
+}

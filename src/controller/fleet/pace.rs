@@ -1,0 +1,156 @@
+//! How fast: the rate of calls, their number at a time, and how long to wait after failures.
+
+use std::time::Duration;
+
+/// A moment, as the time since the driver began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment(pub Duration);
+
+impl Moment {
+    /// The moment so much later.
+    #[must_use]
+    pub fn after(self, time: Duration) -> Self {
+        Self(self.0.saturating_add(time))
+    }
+}
+
+/// `first`, doubled for each attempt after the first, up to `most`.
+pub(super) fn backoff(first: Duration, most: Duration, attempt: u32) -> Duration {
+    let factor = 2u32.checked_pow(attempt.saturating_sub(1)).unwrap_or(u32::MAX);
+    first.saturating_mul(factor).min(most)
+}
+
+/// How many calls may be made.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// At a time.
+    pub in_flight: usize,
+    /// In a second, on average; as many as [`in_flight`](Self::in_flight) may come at once.
+    pub per_second: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { in_flight: 8, per_second: 50 }
+    }
+}
+
+/// So many failures in a row that need not be the fault of one Work mean that something is wrong with the server.
+const TROUBLE: u32 = 8;
+
+/// How long nothing is asked of a server that something is wrong with, at first and at the most.
+const PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
+
+/// Whether a call may be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Admission {
+    Now,
+    /// Not before then.
+    At(Moment),
+    /// Not before one that is under way has ended.
+    Full,
+}
+
+/// Keeps to [`Limits`].
+#[derive(Debug)]
+pub(super) struct Pace {
+    limits: Limits,
+    in_flight: usize,
+    /// When the calls so far would all have been made at an even pace.
+    spent: Moment,
+    failures: u32,
+    paused_until: Moment,
+}
+
+impl Pace {
+    pub(super) fn new(limits: Limits) -> Self {
+        let (spent, paused_until) = Default::default();
+        Self { limits, in_flight: 0, spent, failures: 0, paused_until }
+    }
+
+    fn interval(&self) -> Duration {
+        Duration::from_secs(1) / self.limits.per_second.max(1)
+    }
+
+    pub(super) fn admission(&self, now: Moment) -> Admission {
+        if self.in_flight >= self.limits.in_flight {
+            return Admission::Full;
+        }
+        let burst = self.interval() * u32::try_from(self.limits.in_flight).unwrap_or(u32::MAX);
+        let earliest = Moment(self.spent.0.saturating_sub(burst)).max(self.paused_until);
+        if earliest > now { Admission::At(earliest) } else { Admission::Now }
+    }
+
+    pub(super) fn begin(&mut self, now: Moment) {
+        self.in_flight += 1;
+        self.spent = self.spent.max(now).after(self.interval());
+    }
+
+    /// A call has ended; `trouble`: in a way that need not be the fault of what it was about.
+    pub(super) fn end(&mut self, now: Moment, trouble: bool) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        if !trouble {
+            self.failures = 0;
+            return;
+        }
+        self.failures = self.failures.saturating_add(1);
+        if self.failures >= TROUBLE {
+            let (first, most) = PAUSE;
+            self.paused_until = now.after(backoff(first, most, self.failures - TROUBLE + 1));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(milliseconds: u64) -> Moment {
+        Moment(Duration::from_millis(milliseconds))
+    }
+
+    #[test]
+    fn calls_come_at_an_even_pace_after_a_burst() {
+        let mut pace = Pace::new(Limits { in_flight: 2, per_second: 10 });
+        let (mut now, mut made) = (ms(0), Vec::new());
+        while made.len() < 6 {
+            match pace.admission(now) {
+                Admission::Now => {
+                    pace.begin(now);
+                    pace.end(now, false);
+                    made.push(now);
+                }
+                Admission::At(later) => now = later,
+                Admission::Full => panic!("each call ends at once"),
+            }
+        }
+        assert_eq!(made, [0, 0, 0, 100, 200, 300].map(ms));
+        pace.begin(ms(1000));
+        pace.begin(ms(1000));
+        assert_eq!(pace.admission(ms(9000)), Admission::Full);
+    }
+
+    #[test]
+    fn a_server_that_always_fails_is_left_alone_for_a_while() {
+        let mut pace = Pace::new(Limits { in_flight: 100, per_second: 1_000_000 });
+        for _ in 0..TROUBLE - 1 {
+            pace.begin(ms(0));
+            pace.end(ms(0), true);
+        }
+        assert_eq!(pace.admission(ms(1)), Admission::Now);
+        for pause in [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000] {
+            pace.begin(ms(1));
+            pace.end(ms(1), true);
+            assert_eq!(pace.admission(ms(1)), Admission::At(ms(1 + pause)));
+        }
+        pace.end(ms(1), false);
+        pace.end(ms(1), true);
+        assert_eq!(pace.admission(ms(30_001)), Admission::Now);
+    }
+
+    #[test]
+    fn waiting_doubles_up_to_a_bound() {
+        let wait = |attempt| backoff(Duration::from_secs(5), Duration::from_secs(60), attempt).as_secs();
+        assert_eq!([1, 2, 3, 4, 5, 200].map(wait), [5, 10, 20, 40, 60, 60]);
+    }
+}

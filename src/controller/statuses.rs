@@ -1,0 +1,126 @@
+//! Writes the `status` of policies.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant, SystemTime};
+
+use futures_util::FutureExt as _;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::driver::{Calls, Ended};
+use super::fleet::Tally;
+use super::policies::{Policies, Verdict};
+use super::status::{Works, change, merged};
+use crate::apiserver::{ApiServer, CallError, Kind};
+use crate::engine::Owner;
+
+/// How many are written at a time.
+const IN_FLIGHT: usize = 8;
+
+/// How long to wait after a failure.
+const AGAIN: Duration = Duration::from_secs(15);
+
+/// Names a policy: kind, namespace, name.
+pub(super) type Key = (Kind, String, String);
+
+/// What was written.
+#[derive(Debug, Default)]
+pub(super) struct Statuses {
+    written: BTreeMap<(String, String, String), Written>,
+    in_flight: usize,
+    /// Whether something is still to be written.
+    wait: bool,
+}
+
+#[derive(Debug, Default)]
+struct Written {
+    uid: String,
+    /// Its status after our last write; `None` if it has only been read.
+    status: Option<Value>,
+    under_way: bool,
+    not_before: Option<Instant>,
+}
+
+impl Statuses {
+    /// Whether something is still to be written.
+    pub(super) fn wait(&self) -> bool {
+        self.wait
+    }
+
+    /// Begins to write what is not as it should be.
+    pub(super) fn write(
+        &mut self,
+        now: Instant,
+        server: &ApiServer,
+        policies: &Policies,
+        tally: Option<&BTreeMap<Owner, Tally>>,
+        calls: &Calls,
+    ) {
+        self.wait = false;
+        let time = Timestamp::try_from(SystemTime::now()).unwrap_or(Timestamp::MAX);
+        let time = format!("{time:.0}");
+        for verdict in &policies.verdicts {
+            let written = self.written.entry(name(&key(verdict))).or_default();
+            if written.uid != verdict.uid {
+                *written = Written { uid: verdict.uid.clone(), ..Written::default() };
+            }
+            let works = match (verdict.owner(), tally) {
+                (Some(_), _) if !verdict.findings.is_empty() => Works::None,
+                (Some(owner), Some(tally)) => Works::Counted(tally.get(&owner).copied().unwrap_or_default()),
+                (Some(_), None) => Works::Counting,
+                (None, _) => Works::None,
+            };
+            let stored = written.status.as_ref().or(verdict.status.as_ref());
+            let Some(status) = change(verdict, works, stored, &time) else {
+                continue;
+            };
+            let is_too_early = written.under_way || written.not_before.is_some_and(|at| at > now);
+            if is_too_early || self.in_flight >= IN_FLIGHT {
+                self.wait = true;
+                continue;
+            }
+            written.under_way = true;
+            self.in_flight += 1;
+            calls.push(patch(server.clone(), key(verdict), status).boxed());
+        }
+        if self.written.len() > policies.verdicts.len() {
+            let names: std::collections::BTreeSet<_> =
+                policies.verdicts.iter().map(|verdict| name(&key(verdict))).collect();
+            self.written.retain(|name, _| names.contains(name));
+        }
+    }
+
+    /// A write has ended.
+    pub(super) fn written(&mut self, now: Instant, key: &Key, status: &Value, result: Result<(), CallError>) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        let Some(written) = self.written.get_mut(&name(key)) else { return };
+        written.under_way = false;
+        match result {
+            Ok(()) => {
+                written.status = Some(merged(status));
+                written.not_before = None;
+            }
+            Err(error) => {
+                if !error.is_not_found() {
+                    tracing::warn!(kind = %key.0, namespace = key.1, name = key.2, %error, "the status of a policy could not be written");
+                }
+                written.not_before = Some(now + AGAIN);
+            }
+        }
+    }
+}
+
+async fn patch(server: ApiServer, key: Key, status: Value) -> Ended {
+    let (kind, namespace, name) = &key;
+    let body = json!({"status": status});
+    let stored = server.merge_patch(kind, namespace, name, Some("status"), &body).await;
+    Ended::Status(key, status, stored)
+}
+
+fn key(verdict: &Verdict) -> Key {
+    (verdict.kind.clone(), verdict.namespace.clone(), verdict.name.clone())
+}
+
+fn name((kind, namespace, name): &Key) -> (String, String, String) {
+    (kind.kind.to_string(), namespace.clone(), name.clone())
+}

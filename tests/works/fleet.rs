@@ -1,0 +1,483 @@
+//! The elected replica among histories of Karmada: what it touches, and that it brings everything to rest by itself.
+//!
+//! The door, the engine and the records are the real ones; what the fleet is told is what a watch of such an API server would tell, late,
+//! and sometimes from the beginning again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+use reviser::controller::fleet::{Allocations, Fleet, Limits, Moment, Next, Scope, Seen, Touched, WorkName};
+use reviser::domain::BindingName;
+use reviser::engine::PolicySet;
+use reviser::json::Text;
+use reviser::service::{Service, Standing};
+use reviser::state::Ledger;
+use reviser::state::memory::MemoryLedger;
+use serde_json::Value;
+
+use crate::api::{Api, State, Written};
+use crate::checker::{Excuses, check, hosts};
+use crate::histories::{key, policies, service};
+use crate::karmada::Karmada;
+
+const CLUSTERS: &[&str] = &["a", "b", "c", "d"];
+
+/// A Work as the watch has told of it last.
+struct Told {
+    work: Value,
+    uid: u64,
+    version: u64,
+    generation: i64,
+}
+
+struct World {
+    api: Api,
+    karmada: Karmada,
+    set: PolicySet,
+    ledger: Arc<dyn Ledger>,
+    clock: Arc<AtomicI64>,
+    fleet: Fleet,
+    told: BTreeMap<String, Told>,
+    version: u64,
+    /// Milliseconds.
+    now: u64,
+    timed: bool,
+    /// Whether the ledger is in the annotations of bindings.
+    shows_ledger: bool,
+    excuses: Excuses,
+    touches: Vec<String>,
+}
+
+fn nothing() -> PolicySet {
+    PolicySet::default()
+}
+
+impl World {
+    fn new(handover: &str, shows_ledger: bool) -> Self {
+        let (set, state) = (policies(handover), State::default());
+        let (ledger, clock): (Arc<dyn Ledger>, _) =
+            (Arc::new(MemoryLedger::default()), Arc::new(AtomicI64::new(1_000_000)));
+        let api = Api::new(state.clone(), service(&set, &ledger, &state, &clock));
+        let mut world = Self {
+            api,
+            karmada: Karmada::new(),
+            set,
+            ledger,
+            clock,
+            fleet: Fleet::new(Limits::default()),
+            told: BTreeMap::new(),
+            version: 0,
+            now: 0,
+            timed: handover.contains("timeout"),
+            shows_ledger,
+            excuses: Excuses::default(),
+            touches: Vec::new(),
+        };
+        world.elect();
+        world
+    }
+
+    fn moment(&self) -> Moment {
+        Moment(Duration::from_millis(self.now))
+    }
+
+    fn time(&self) -> i64 {
+        self.clock.load(Ordering::Relaxed)
+    }
+
+    fn pass(&mut self, milliseconds: u64) {
+        let before = self.now / 1000;
+        self.now += milliseconds;
+        let seconds = i64::try_from(self.now / 1000 - before).unwrap();
+        self.clock.fetch_add(seconds, Ordering::Relaxed);
+    }
+
+    fn allocations(&self) -> Allocations {
+        let defined: BTreeSet<String> = self.set.allocations.keys().cloned().collect();
+        Allocations {
+            timed: if self.timed { defined.clone() } else { BTreeSet::new() },
+            defined: Some(defined),
+        }
+    }
+
+    /// Another replica is elected, which knows nothing.
+    fn elect(&mut self) {
+        self.fleet = Fleet::new(Limits::default());
+        self.put_in_force(self.set.clone());
+        let now = self.moment();
+        for scope in [Scope::Namespace, Scope::Cluster] {
+            self.fleet.begin_bindings(scope);
+            self.tell_ledger();
+            self.fleet.end_bindings(now, scope);
+        }
+    }
+
+    fn put_in_force(&mut self, set: PolicySet) {
+        self.set = set;
+        self.restart_service();
+        let (now, allocations) = (self.moment(), self.allocations());
+        self.fleet.begin_epoch(now, allocations);
+        self.list();
+    }
+
+    fn restart_service(&mut self) {
+        let service: Service = service(&self.set, &self.ledger, &self.api.state, &self.clock);
+        self.api.restart_reviser(service);
+    }
+
+    fn list(&mut self) {
+        self.notice();
+        self.fleet.begin_list();
+        for cluster in self.told.keys().cloned().collect::<Vec<_>>() {
+            self.tell(&cluster);
+        }
+        self.fleet.end_list(self.moment());
+    }
+
+    fn seen(&self, cluster: &str) -> Seen {
+        let Told { work, uid, version, generation } = &self.told[cluster];
+        let text = work.to_string();
+        let text = Text::parse(text.as_bytes()).unwrap();
+        Seen {
+            uid: uid.to_string(),
+            version: Some(*version),
+            generation: *generation,
+            deleting: work["metadata"].get("deletionTimestamp").is_some(),
+            standing: Standing::of(&self.set, &name(cluster).namespace, text.root()),
+        }
+    }
+
+    fn tell(&mut self, cluster: &str) {
+        let (now, seen) = (self.moment(), self.seen(cluster));
+        self.fleet.applied(now, &name(cluster), seen);
+    }
+
+    /// Gives what has been written since a new version.
+    fn notice(&mut self) -> Vec<String> {
+        let stored = self.api.state.lock().works.clone();
+        let mut changed: Vec<String> =
+            self.told.keys().filter(|cluster| !stored.contains_key(*cluster)).cloned().collect();
+        self.told.retain(|cluster, _| stored.contains_key(cluster));
+        for (cluster, work) in stored {
+            let before = self.told.get(&cluster);
+            if before.is_some_and(|told| told.work == work) {
+                continue;
+            }
+            self.version += 1;
+            let (uid, generation) = before.map_or((self.version, 1), |told| (told.uid, told.generation + 1));
+            self.told.insert(cluster.clone(), Told { work, uid, version: self.version, generation });
+            changed.push(cluster);
+        }
+        changed
+    }
+
+    /// The watches tell what is new.
+    fn watch(&mut self) {
+        for cluster in self.notice() {
+            if self.told.contains_key(&cluster) {
+                self.tell(&cluster);
+            } else {
+                self.fleet.deleted(self.moment(), &name(&cluster));
+            }
+        }
+        self.tell_ledger();
+    }
+
+    fn tell_ledger(&mut self) {
+        let entry = self.ledger.read(&key()).now_or_never().unwrap().unwrap();
+        let entry = entry.filter(|_| self.shows_ledger && self.api.state.lock().binding.is_some());
+        let entries = entry.map(|cluster| ("fort".to_owned(), cluster.to_string())).into_iter().collect();
+        let binding = BindingName { namespace: Some("shop".into()), name: "b".into() };
+        self.fleet.binding(self.moment(), &binding, "1".into(), entries);
+    }
+
+    /// What the fleet wants now, one after the other.
+    fn act(&mut self) -> Result<Option<Moment>, String> {
+        loop {
+            match self.fleet.next(self.moment()) {
+                Next::Touch(work) => self.touch(&work)?,
+                Next::Clear { binding, .. } => {
+                    self.ledger = Arc::new(MemoryLedger::default());
+                    self.restart_service();
+                    self.fleet.cleared(self.moment(), &binding, true);
+                }
+                Next::Wait(at) => return Ok(at),
+            }
+            self.check()?;
+        }
+    }
+
+    fn touch(&mut self, work: &WorkName) -> Result<(), String> {
+        let cluster = work.namespace.strip_prefix("karmada-es-").unwrap().to_owned();
+        self.touches.push(cluster.clone());
+        let stored = self.api.state.lock().works.get(&cluster).cloned();
+        let outcome = match stored.map(|stored| self.api.put(&cluster, stored)) {
+            None => Touched::Refused,
+            Some(Written::Refused(refusal)) => return Err(format!("a touch was refused: {refusal}")),
+            Some(Written::Stored | Written::Dropped) => {
+                // The ledger may have been written before the Work was: its watch may tell before or after.
+                let others: Vec<String> =
+                    self.notice().into_iter().filter(|other| *other != cluster).collect();
+                assert!(others.is_empty(), "one touch, one Work");
+                Touched::Done(Box::new(self.seen(&cluster)))
+            }
+        };
+        self.fleet.touched(self.moment(), work, outcome);
+        Ok(())
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.set.policies.is_empty() || self.excuses.pinned && self.excuses.timed_out {
+            return Ok(());
+        }
+        check(&self.api.state.lock(), self.excuses)
+    }
+
+    /// Time passes, and the watches tell at once.
+    fn run(&mut self, milliseconds: u64) -> Result<(), String> {
+        let until = self.now + milliseconds;
+        loop {
+            self.watch();
+            let Some(at) = self.act()? else { break };
+            let at = u64::try_from(at.0.as_millis()).unwrap() + 1;
+            if at >= until {
+                break;
+            }
+            self.pass(at.saturating_sub(self.now));
+        }
+        self.pass(until.saturating_sub(self.now));
+        Ok(())
+    }
+
+    fn karmada_rests(&mut self) -> Result<(), String> {
+        self.karmada.unreachable.clear();
+        for _ in 0..200 {
+            self.karmada.finish_deletions(&self.api);
+            if self.karmada.is_idle() {
+                return Ok(());
+            }
+            self.karmada.step(&self.api, self.time(), false);
+            self.watch();
+        }
+        Err("Karmada does not come to rest".to_owned())
+    }
+
+    /// All is as it should be, and nothing is touched any more.
+    fn rest(&mut self) -> Result<(), String> {
+        self.karmada_rests()?;
+        self.run(minutes(3))?;
+        let touches = self.touches.len();
+        self.run(minutes(120))?;
+        if self.touches.len() > touches {
+            return Err(format!("touches at rest: {:?}", &self.touches[touches..]));
+        }
+        if self.fleet.stale() > 0 {
+            return Err("stale Works at rest".to_owned());
+        }
+        let stored = self.api.state.lock();
+        if self.set.policies.is_empty() {
+            let carries = |work: &&Value| work.to_string().contains("reviser.io/revi");
+            return match stored.works.values().find(carries) {
+                Some(work) => Err(format!("not undone: {work}")),
+                None => Ok(()),
+            };
+        }
+        let (hosts, scheduled) = (hosts(&stored), stored.binding.clone().unwrap_or_default());
+        let wanted = usize::from(!scheduled.is_empty() && self.karmada.template.fort_steps);
+        if hosts.len() != wanted
+            || hosts.iter().any(|(host, _)| scheduled.iter().all(|(name, _)| name != host))
+        {
+            return Err(format!("at rest {hosts:?} host the fort of {scheduled:?}"));
+        }
+        Ok(())
+    }
+}
+
+fn name(cluster: &str) -> WorkName {
+    WorkName { namespace: format!("karmada-es-{cluster}"), name: "w".into() }
+}
+
+const fn minutes(count: u64) -> u64 {
+    count * 60_000
+}
+
+#[derive(Clone, Debug)]
+enum Event {
+    Schedule(Vec<(String, i64)>, bool),
+    Release(bool),
+    Steps(usize, bool),
+    FinishDeletions,
+    Unreachable(&'static str, bool),
+    DeleteBinding,
+    Pin(Option<&'static str>),
+    Policies(bool),
+    Elect,
+    Relist,
+    Watch,
+    Act,
+    Run(u64),
+}
+
+fn any_event(pins: bool, policies: bool) -> impl Strategy<Value = Event> {
+    let cluster = || select(CLUSTERS);
+    let schedule =
+        (subsequence(CLUSTERS, 0..=CLUSTERS.len()), prop::collection::vec(0i64..4, CLUSTERS.len()))
+            .prop_map(|(names, weights)| names.into_iter().map(str::to_owned).zip(weights).collect());
+    let or = |wanted: bool, strategy: BoxedStrategy<Event>| {
+        if wanted { strategy } else { Just(Event::Watch).boxed() }
+    };
+    prop_oneof![
+        6 => (schedule, any::<bool>()).prop_map(|(clusters, changed)| Event::Schedule(clusters, changed)),
+        1 => any::<bool>().prop_map(Event::Release),
+        12 => (1..6usize, prop::bool::weighted(0.2)).prop_map(|(steps, lost)| Event::Steps(steps, lost)),
+        4 => Just(Event::FinishDeletions),
+        1 => (cluster(), any::<bool>()).prop_map(|(cluster, gone)| Event::Unreachable(cluster, gone)),
+        1 => Just(Event::DeleteBinding),
+        2 => or(pins, prop::option::of(cluster()).prop_map(Event::Pin).boxed()),
+        2 => or(policies, any::<bool>().prop_map(Event::Policies).boxed()),
+        1 => Just(Event::Elect),
+        1 => Just(Event::Relist),
+        8 => Just(Event::Watch),
+        6 => Just(Event::Act),
+        4 => (0..20_000u64).prop_map(Event::Run),
+    ]
+}
+
+impl World {
+    fn happen(&mut self, event: &Event, handover: &str) -> Result<(), String> {
+        match event {
+            Event::Schedule(clusters, changed) => {
+                self.karmada.schedule(&self.api, clusters.clone(), *changed);
+            }
+            Event::Release(fort_steps) => {
+                self.karmada.template.generation += 1;
+                self.karmada.template.fort_steps = *fort_steps;
+                self.again();
+            }
+            Event::Steps(steps, lost) => {
+                for step in 1..=*steps {
+                    self.karmada.step(&self.api, self.time(), *lost && step == *steps);
+                    self.check()?;
+                }
+            }
+            Event::FinishDeletions => self.karmada.finish_deletions(&self.api),
+            Event::Unreachable(cluster, true) => drop(self.karmada.unreachable.insert(cluster)),
+            Event::Unreachable(cluster, false) => drop(self.karmada.unreachable.remove(cluster)),
+            Event::DeleteBinding => {
+                self.karmada.delete_binding(&self.api, self.time());
+                self.ledger = Arc::new(MemoryLedger::default());
+                self.restart_service();
+            }
+            Event::Pin(pin) => {
+                self.karmada.template.pin = *pin;
+                self.excuses.pinned = true;
+                self.again();
+            }
+            Event::Policies(some) => {
+                self.put_in_force(if *some { policies(handover) } else { nothing() });
+            }
+            Event::Elect => self.elect(),
+            Event::Relist => self.list(),
+            Event::Watch => self.watch(),
+            Event::Act => drop(self.act()?),
+            Event::Run(time) => {
+                self.excuses.timed_out |= self.timed;
+                self.run(*time)?;
+            }
+        }
+        self.check()
+    }
+
+    fn again(&mut self) {
+        if self.api.state.lock().binding.is_some() {
+            self.karmada.reconcile_again(&self.api);
+        }
+    }
+}
+
+fn histories(handover: &str, pins: bool, flapping: bool) {
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) };
+    let events = prop::collection::vec(any_event(pins, flapping), 4..40);
+    proptest!(config, |(events in events, shows_ledger in any::<bool>())| {
+        let mut world = World::new(handover, shows_ledger);
+        // While policies come and go, unrevised Works carry everything.
+        if flapping {
+            world.excuses = Excuses { pinned: true, timed_out: true };
+        }
+        let first = Event::Schedule(vec![("a".to_owned(), 1), ("b".to_owned(), 3)], true);
+        for event in [&first].into_iter().chain(&events) {
+            world.happen(event, handover).map_err(|problem| TestCaseError::fail(format!("{event:?}: {problem}")))?;
+        }
+        world.excuses.timed_out |= world.timed;
+        world.rest().map_err(TestCaseError::fail)?;
+    });
+}
+
+#[test]
+fn the_elected_replica_gives_every_fort_a_host() {
+    histories(r#"{"mode":"AfterRelease"}"#, false, false);
+}
+
+#[test]
+fn the_elected_replica_follows_pins() {
+    histories(r#"{"mode":"AfterRelease"}"#, true, false);
+}
+
+#[test]
+fn the_elected_replica_waits_for_a_timeout() {
+    histories(r#"{"mode":"AfterRelease","timeout":"1m"}"#, false, false);
+}
+
+#[test]
+fn policies_that_come_and_go_leave_nothing_behind() {
+    histories(r#"{"mode":"AfterRelease"}"#, false, true);
+}
+
+/// The usual case, and what it costs: the fort's cluster is dropped, and of the others only who takes it up is touched.
+#[test]
+fn a_handover_costs_two_touches() {
+    for shows_ledger in [true, false] {
+        let mut world = World::new(r#"{"mode":"AfterRelease"}"#, shows_ledger);
+        let schedule = |names: &[(&str, i64)]| {
+            names.iter().map(|(name, weight)| ((*name).to_owned(), *weight)).collect::<Vec<_>>()
+        };
+        world.karmada.schedule(&world.api, schedule(&[("a", 3), ("b", 2), ("c", 1)]), true);
+        world.karmada_rests().unwrap();
+        world.run(minutes(5)).unwrap();
+        assert_eq!(world.touches, Vec::<String>::new(), "Karmada's writes are revised already");
+        world.karmada.schedule(&world.api, schedule(&[("b", 2), ("c", 1)]), true);
+        world.karmada_rests().unwrap();
+        world.run(minutes(5)).unwrap();
+        assert!(world.touches.len() <= 2 && world.touches.contains(&"b".to_owned()), "{:?}", world.touches);
+        assert_eq!(hosts(&world.api.state.lock()), [("b".to_owned(), false)]);
+    }
+}
+
+/// A cluster that can't be reached keeps its Work; when the timeout of the allocation has passed, another takes it up.
+#[test]
+fn a_handover_that_ends_with_time_is_noticed() {
+    for shows_ledger in [true, false] {
+        let mut world = World::new(r#"{"mode":"AfterRelease","timeout":"10m"}"#, shows_ledger);
+        let schedule = |names: &[(&str, i64)]| {
+            names.iter().map(|(name, weight)| ((*name).to_owned(), *weight)).collect::<Vec<_>>()
+        };
+        world.karmada.schedule(&world.api, schedule(&[("a", 3), ("b", 2), ("c", 1)]), true);
+        world.karmada_rests().unwrap();
+        world.karmada.unreachable.insert("a");
+        world.karmada.schedule(&world.api, schedule(&[("b", 2), ("c", 1)]), true);
+        while !world.karmada.is_idle() {
+            world.karmada.step(&world.api, world.time(), false);
+        }
+        world.run(minutes(9)).unwrap();
+        assert_eq!(hosts(&world.api.state.lock()), [("a".to_owned(), true)]);
+        assert!((5..20).contains(&world.touches.len()), "{} touches in nine minutes", world.touches.len());
+        world.excuses.timed_out = true;
+        world.run(minutes(3)).unwrap();
+        assert_eq!(hosts(&world.api.state.lock()), [("a".to_owned(), true), ("b".to_owned(), false)]);
+    }
+}
