@@ -56,6 +56,9 @@ impl Service {
         command.args(["--log-format", "json", "--log-level", "info,reviser=debug"]);
         command.arg("--cert-dir").arg(self.directory.path());
         command.arg("--kubeconfig").arg(self.directory.path().join("kubeconfig"));
+        // A replica that was killed is not waited for longer than need be.
+        command.args(["--leader-elect-lease-duration", "4s", "--leader-elect-renew-deadline", "3s"]);
+        command.args(["--leader-elect-retry-period", "1s"]);
         let server = Server::start_from(command);
         let address = server.admin;
         self.server = Some(server);
