@@ -130,12 +130,20 @@ fn cause(resource: &str, error: &kube::Error) -> Cause {
             }
         }
         kube::Error::SerdeError(error) => Cause::Unreadable(error.to_string()),
-        other => Cause::Unreachable(chain(other)),
+        other => Cause::Unreachable(told(other)),
+    }
+}
+
+/// An error in one line: the server's words where it has some.
+pub(super) fn told(error: &kube::Error) -> String {
+    match error {
+        kube::Error::Api(status) => format!("{} ({} {})", status.message, status.code, status.reason),
+        other => chain(other),
     }
 }
 
 /// An error and its sources, each once: many of them say what their source says.
-pub(super) fn chain(error: &dyn std::error::Error) -> String {
+fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {

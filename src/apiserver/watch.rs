@@ -12,7 +12,7 @@ use kube::runtime::watcher::{self, Config};
 use kube::{Api, Resource};
 use serde::de::DeserializeOwned;
 
-use super::error::chain;
+use super::error::told;
 use super::{ApiServer, Kind, Stored};
 
 /// How much of the objects is watched.
@@ -41,6 +41,8 @@ pub enum Event {
         problem: String,
         /// The server does not serve that kind.
         not_served: bool,
+        /// The server does not let us.
+        forbidden: bool,
     },
 }
 
@@ -115,19 +117,35 @@ where
         Ok(watcher::Event::InitDone) => Event::Synced,
         Ok(watcher::Event::Delete(object)) => Event::Deleted(object.into()),
         Err(error) => {
-            let not_served = is_not_served(&error);
-            Event::Failed { problem: chain(&error), not_served }
+            let code = code(&error);
+            Event::Failed {
+                problem: problem(&error),
+                not_served: code == Some(404),
+                forbidden: matches!(code, Some(401 | 403)),
+            }
         }
     };
     watcher::watcher(api, config).default_backoff().map(event).boxed()
 }
 
-/// Of a path that it does not know the server says so and names no object.
-fn is_not_served(error: &watcher::Error) -> bool {
-    let (watcher::Error::InitialListFailed(kube::Error::Api(status))
-    | watcher::Error::WatchStartFailed(kube::Error::Api(status))) = error
-    else {
-        return false;
-    };
-    status.code == 404
+/// What the server answered with instead.
+fn code(error: &watcher::Error) -> Option<u16> {
+    match error {
+        watcher::Error::InitialListFailed(kube::Error::Api(status))
+        | watcher::Error::WatchStartFailed(kube::Error::Api(status)) => Some(status.code),
+        _ => None,
+    }
+}
+
+/// What is wrong, in the server's words where it has some.
+fn problem(error: &watcher::Error) -> String {
+    match error {
+        watcher::Error::InitialListFailed(error)
+        | watcher::Error::WatchStartFailed(error)
+        | watcher::Error::WatchFailed(error) => told(error),
+        watcher::Error::WatchError(status) => {
+            format!("{} ({} {})", status.message, status.code, status.reason)
+        }
+        watcher::Error::NoResourceVersion => error.to_string(),
+    }
 }

@@ -14,6 +14,7 @@ use futures_util::{Stream, StreamExt as _};
 use super::in_force::InForce;
 use crate::apiserver::{ApiServer, Event, Kind, Stored, Watched};
 use crate::controller::Verdict;
+use crate::doors::StoredPolicies;
 use crate::json::{Object, Value};
 use crate::policy::{self, Seniority};
 use crate::server::Check;
@@ -42,6 +43,7 @@ pub(super) struct CustomPolicies {
     documents: BTreeMap<(usize, String, String), Document>,
     kinds: [Followed; 5],
     is_synced: Arc<AtomicBool>,
+    stored: StoredPolicies,
 }
 
 /// How far a kind has been read.
@@ -62,6 +64,7 @@ impl CustomPolicies {
             documents: BTreeMap::new(),
             kinds: Default::default(),
             is_synced: Arc::default(),
+            stored: StoredPolicies::default(),
         }
     }
 
@@ -72,6 +75,11 @@ impl CustomPolicies {
             let known = is_synced.load(Ordering::Acquire);
             if known { Ok(()) } else { Err("have not been read from the API server yet".to_owned()) }
         })
+    }
+
+    /// All of them, as they are told to who asks about another one.
+    pub(super) fn stored(&self) -> StoredPolicies {
+        Arc::clone(&self.stored)
     }
 
     /// Watches, for ever.
@@ -106,7 +114,7 @@ impl CustomPolicies {
     fn take(&mut self, position: usize, event: Event) -> bool {
         let kind = &Kind::POLICIES[position];
         let followed = &mut self.kinds[position];
-        if let Event::Failed { problem, not_served } = event {
+        if let Event::Failed { problem, not_served, .. } = event {
             if !std::mem::replace(&mut followed.is_failing, true) {
                 let advice = if not_served {
                     "apply the custom resource definitions of reviser, or serve policies from files with --policy"
@@ -175,7 +183,7 @@ impl CustomPolicies {
         let (uid, generation, value) = (document.uid.clone(), document.generation, document.value.clone());
         let before = self.documents.insert((position, namespace, name), document);
         before.is_none_or(|before| {
-            before.uid != uid || before.generation != generation || !before.value.is_same(&value)
+            before.uid != uid || before.generation != generation || before.value != value
         })
     }
 
@@ -185,6 +193,7 @@ impl CustomPolicies {
         let values: Vec<Value<'static>> =
             documents.iter().map(|(_, document)| document.value.clone()).collect();
         let policy::Admitted { policies, verdicts } = policy::admit(&values);
+        self.stored.store(Arc::new(values));
         let out_of_use = verdicts.iter().filter(|verdict| !verdict.is_in_force()).count();
         tracing::info!(
             documents = documents.len(),

@@ -17,7 +17,7 @@ use super::state;
 use crate::apiserver::{Access, ApiServer, ConnectError};
 use crate::certs::{self, CertsError, Pair, Pem, SubjectNames};
 use crate::controller::ControllerMetrics;
-use crate::doors::{Interpreter, PodChaperons, Pods, RevisionMetrics, Works};
+use crate::doors::{Interpreter, PodChaperons, Pods, Policies, RevisionMetrics, StoredPolicies, Works};
 use crate::server::{self, CertificateSource, Doors, Lifecycle, Metrics, Options, Parts, Server, TlsOptions};
 use crate::service::Service;
 use crate::state::Ledger;
@@ -163,6 +163,8 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
         .filter(|_| reads_custom)
         .map(|server| CustomPolicies::new(server.clone(), in_force.clone()));
     checks.extend(custom.as_ref().map(CustomPolicies::check));
+    // Where nobody knows what an API server holds, each document is looked at by itself.
+    let stored = custom.as_ref().map(CustomPolicies::stored).unwrap_or_default();
     let certificate = if let Some(directory) = config.certificate_directory {
         CertificateSource::Directory(directory)
     } else {
@@ -201,8 +203,13 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
         let options = connected::election(config.election, &server);
         connected::stand(server, in_force, options, metrics, lifecycle.clone())
     });
-    let parts =
-        Parts { doors: doors(service, &revisions), checks, metrics, registry: Arc::new(registry), lifecycle };
+    let parts = Parts {
+        doors: doors(service, stored, &revisions),
+        checks,
+        metrics,
+        registry: Arc::new(registry),
+        lifecycle,
+    };
     let bound = Server::bind(options, parts).await.map_err(ServeError::Server)?;
     tokio::spawn(signals);
     let elected = elected.map(tokio::spawn);
@@ -216,12 +223,13 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
     Ok(())
 }
 
-fn doors(service: Arc<Service>, revisions: &RevisionMetrics) -> Doors {
+fn doors(service: Arc<Service>, stored: StoredPolicies, revisions: &RevisionMetrics) -> Doors {
     Doors::default()
         .with(Interpreter::PATH, Interpreter::NAME, Interpreter::new(Arc::clone(&service), revisions.clone()))
         .with(Works::PATH, Works::NAME, Works::new(Arc::clone(&service), revisions.clone()))
         .with(PodChaperons::PATH, PodChaperons::NAME, PodChaperons::new(service, revisions.clone()))
         .with(Pods::PATH, Pods::NAME, Pods::new(revisions.clone()))
+        .with(Policies::PATH, Policies::NAME, Policies::new(stored, revisions.clone()))
 }
 
 /// A pair for this start of the process, which nobody vouches for.

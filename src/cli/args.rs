@@ -263,6 +263,8 @@ pub(super) enum ManifestsFor {
     AdmiraltySource,
     /// Admission of pods on their way into a target of Admiralty; the configuration is for the target's API server
     AdmiraltyTarget,
+    /// Admission of policies that are custom resources; the configuration is for the API server that holds them
+    Policies,
 }
 
 impl ManifestsFor {
@@ -272,6 +274,7 @@ impl ManifestsFor {
             Self::KarmadaInterpreter | Self::KarmadaWorks => "Karmada",
             Self::AdmiraltySource => "the source",
             Self::AdmiraltyTarget => "the target",
+            Self::Policies => "the API server",
         }
     }
 }

@@ -8,9 +8,11 @@ use super::output;
 use crate::app;
 use crate::certs::{self, CertsError, Pem};
 use crate::domain::GroupVersionKind;
-use crate::doors::{Interpreter, PodChaperons, Pods, Works};
+use crate::doors::{Interpreter, PodChaperons, Pods, Policies, Works};
 use crate::engine::{Interpretation, PolicySet};
-use crate::manifests::{self, CaBundle, HookUrl, InterpreterHook, PodChaperonsHook, PodsHook, WorksHook};
+use crate::manifests::{
+    self, CaBundle, HookUrl, InterpreterHook, PodChaperonsHook, PodsHook, PoliciesHook, WorksHook,
+};
 use crate::protocol::interpreter::STOCK_KARMADA;
 
 pub(super) fn run(arguments: &ManifestsArgs) -> Result<(), CliError> {
@@ -19,6 +21,7 @@ pub(super) fn run(arguments: &ManifestsArgs) -> Result<(), CliError> {
         ManifestsFor::KarmadaWorks => Works::PATH,
         ManifestsFor::AdmiraltySource => Pods::PATH,
         ManifestsFor::AdmiraltyTarget => PodChaperons::PATH,
+        ManifestsFor::Policies => Policies::PATH,
     };
     let url =
         HookUrl::new(&arguments.url, path).map_err(|error| CliError::Usage(format!("--url: {error}")))?;
@@ -27,8 +30,9 @@ pub(super) fn run(arguments: &ManifestsArgs) -> Result<(), CliError> {
     })?;
     let ca_bundle = ca_bundle(arguments)
         .map_err(|error| CliError::Refused(format!("--ca-file: {:#}", anyhow::Error::new(error))))?;
-    // What a source sends depends on no policy.
-    if loaded.built_in && arguments.caller != ManifestsFor::AdmiraltySource {
+    let depends_on_policies =
+        !matches!(arguments.caller, ManifestsFor::AdmiraltySource | ManifestsFor::Policies);
+    if loaded.built_in && depends_on_policies {
         output::note("no --policy: using the built-in example");
     }
     if ca_bundle.is_none() {
@@ -53,6 +57,7 @@ pub(super) fn run(arguments: &ManifestsArgs) -> Result<(), CliError> {
             }
             WorksHook { url, ca_bundle, selected, transformations }.yaml()
         }
+        ManifestsFor::Policies => PoliciesHook { url, ca_bundle }.yaml(),
         ManifestsFor::AdmiraltySource => PodsHook { url, ca_bundle }.yaml(),
         ManifestsFor::AdmiraltyTarget => {
             let selected = manifests::selected(&loaded.policies);

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::json::Pointer;
 
-/// Longest message, in bytes, that a reply carries.
+/// Longest message, in bytes, that a reply carries, unless a failure says otherwise.
 pub const MAX_MESSAGE_BYTES: usize = 1023;
 
 /// The class of a [`Failure`]; each protocol maps it in one place.
@@ -59,12 +59,14 @@ pub struct Failure {
     code: Code,
     context: Option<String>,
     problem: String,
+    /// Longest message, in bytes.
+    limit: usize,
 }
 
 impl Failure {
     /// A failure of class `code`.
     pub fn new(code: Code, problem: impl Into<String>) -> Self {
-        Self { code, context: None, problem: problem.into() }
+        Self { code, context: None, problem: problem.into(), limit: MAX_MESSAGE_BYTES }
     }
 
     /// The request itself is wrong.
@@ -87,13 +89,19 @@ impl Failure {
         self.code
     }
 
-    /// The message, shortened to [`MAX_MESSAGE_BYTES`] in the middle, so that the advice at its end stays.
+    /// The same failure, with a message of up to `limit` bytes.
+    #[must_use]
+    pub fn up_to(self, limit: usize) -> Self {
+        Self { limit, ..self }
+    }
+
+    /// The message, shortened to [`MAX_MESSAGE_BYTES`], or what [else](Self::up_to) is the limit, in the middle, so that the advice at its end stays.
     pub fn message(&self) -> String {
         let message = match &self.context {
             Some(context) => format!("{context}: {}", self.problem),
             None => self.problem.clone(),
         };
-        shorten(message, MAX_MESSAGE_BYTES)
+        shorten(message, self.limit)
     }
 
     /// The same failure, where its problem begins with a place that is to be read from `place` on.

@@ -21,6 +21,7 @@ mod duration;
 mod failure;
 mod interpret;
 mod karmada;
+mod policies;
 mod quantity;
 mod schedule;
 mod workload;
@@ -40,6 +41,7 @@ pub use karmada::{
     BINDING_NAME_ANNOTATION, BINDING_NAMESPACE_ANNOTATION, CLUSTER_BINDING_NAME_ANNOTATION,
     EXECUTION_NAMESPACE_PREFIX,
 };
+pub use policies::{POLICY_GROUP, POLICY_RESOURCES, POLICY_VERSION};
 pub use quantity::{Format, Quantity, QuantityError};
 pub use schedule::{Schedule, ScheduleError, TargetCluster};
 pub use workload::{

@@ -63,13 +63,22 @@ pub(super) fn misdirected(
     if (resource.group.as_ref(), resource.resource.as_ref()) == (group, plural) {
         return None;
     }
-    let named = if resource.group.is_empty() { "core" } else { resource.group.as_ref() };
     let wanted = if group.is_empty() { plural.to_owned() } else { format!("{plural}.{group}") };
-    Some(ReviewOutcome::ignored(format!(
-        "reviser revises {wanted} here and was asked about {} ({named}); mend the rules of the \
-         MutatingWebhookConfiguration",
+    Some(misdirected_to("revises", &wanted, "MutatingWebhookConfiguration", resource))
+}
+
+/// The same, for a door that does this to `wanted`, and is called for what a `configuration` says.
+pub(super) fn misdirected_to(
+    does: &str,
+    wanted: &str,
+    configuration: &str,
+    resource: &Resource<'_>,
+) -> ReviewOutcome<'static> {
+    let named = if resource.group.is_empty() { "core" } else { resource.group.as_ref() };
+    ReviewOutcome::ignored(format!(
+        "reviser {does} {wanted} here and was asked about {} ({named}); mend the rules of the {configuration}",
         resource.resource
-    )))
+    ))
 }
 
 fn failed(head: &Head<'_>, failure: Failure) -> DoorReply {

@@ -9,12 +9,14 @@ mod interpreter;
 mod log;
 mod metrics;
 mod pods;
+mod validate;
 mod works;
 
 pub use chaperons::PodChaperons;
 pub use interpreter::Interpreter;
 pub use metrics::RevisionMetrics;
 pub use pods::Pods;
+pub use validate::{Policies, StoredPolicies};
 pub use works::Works;
 
 use http::StatusCode;

@@ -79,6 +79,11 @@ impl Seniority {
         }
     }
 
+    /// The document's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Whether it is that of a document of the same kind, namespace and name.
     pub fn is_same_document(&self, other: &Self) -> bool {
         (&self.kind, &self.namespace, &self.name) == (&other.kind, &other.namespace, &other.name)

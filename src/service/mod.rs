@@ -5,6 +5,7 @@
 
 mod chaperons;
 mod lookup;
+mod policies;
 mod review;
 mod revise;
 mod standing;
@@ -26,6 +27,7 @@ use crate::json::Raw;
 use crate::state::{BindingLister, ClusterLister, Ledger, TemplateLister, WorkLister};
 
 pub use chaperons::{ChaperonReview, elect};
+pub use policies::{MAX_DENIAL_BYTES, PolicyReview, review_policy};
 pub use review::ReviewOutcome;
 pub use revise::{Revised, SkippedRule};
 pub use standing::{Due, Standing};

@@ -134,8 +134,12 @@ pub fn init(format: LogFormat, filter: &LogFilter) -> Result<LogGuard, InitError
     Ok(guard)
 }
 
+/// Libraries whose warnings come to us as errors, which we log ourselves, once each. A directive for one of them wins.
+const QUIET: &str = "kube_client=off,kube_runtime=off";
+
 fn subscriber(filter: &LogFilter, lines: Lines) -> impl tracing::Subscriber + Send + Sync + 'static {
-    tracing_subscriber::registry().with(EnvFilter::new(&filter.0)).with(lines)
+    let directives = format!("{QUIET},{}", filter.0);
+    tracing_subscriber::registry().with(EnvFilter::new(directives)).with(lines)
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod captures;
 mod go;
 mod http2;
 mod karmada;
+mod policies;
 mod reply;
 mod rules;
 #[path = "../support/spawned/mod.rs"]
@@ -66,7 +67,12 @@ impl Site {
 
     /// What an API server makes of the reply to this body.
     fn admit(&self, body: &[u8]) -> Result<admission::Verdict, Broken> {
-        let reply = self.send(&post("/mutate/works?timeout=10s", body))?;
+        self.admit_at("/mutate/works?timeout=10s", body)
+    }
+
+    /// What an API server makes of the reply of the door at `path` to this body.
+    fn admit_at(&self, path: &str, body: &[u8]) -> Result<admission::Verdict, Broken> {
+        let reply = self.send(&post(path, body))?;
         admission::verify(&admission::Asked::of(body), &reply)
     }
 }

@@ -55,7 +55,11 @@ fn run(input: &str) -> String {
         Err(error) => return error.to_string(),
     };
     let values: Vec<Value<'static>> = documents.into_iter().map(|document| document.value).collect();
-    let set = match policy::compile(&values) {
+    let compiled = policy::compile(&values);
+    // As custom resources they are well together exactly if they are as files.
+    let verdicts = policy::admit(&values).verdicts;
+    assert_eq!(verdicts.iter().all(policy::Verdict::is_in_force), compiled.is_ok(), "{verdicts:?}");
+    let set = match compiled {
         Ok(set) => set,
         Err(findings) => {
             assert!(!findings.is_empty());

@@ -19,7 +19,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("apiserver", &[]),
     ("state", &["apiserver", "documents", "domain", "json", "work", "yaml"]),
     ("protocol", &["domain", "json", "patch"]),
-    ("service", &["domain", "engine", "json", "patch", "state", "work"]),
+    ("service", &["domain", "engine", "json", "patch", "policy", "state", "work"]),
     ("controller", &["apiserver", "domain", "engine", "json", "service"]),
     ("certs", &[]),
     ("manifests", &["certs", "domain", "engine", "json", "protocol", "yaml"]),

@@ -15,6 +15,7 @@ mod installation;
 mod limits;
 mod manifests;
 mod policies_doc;
+mod policies_manifest;
 mod reload;
 mod repository;
 mod samples;

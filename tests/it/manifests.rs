@@ -273,7 +273,8 @@ fn what_is_wrong_decides_the_exit_code() {
     }
     let other = reviser(&["manifests", "--for", "karmada", "--url", url]);
     assert_eq!(other.code, Some(2));
-    let values = "[possible values: karmada-interpreter, karmada-works, admiralty-source, admiralty-target]";
+    let values =
+        "[possible values: karmada-interpreter, karmada-works, admiralty-source, admiralty-target, policies]";
     assert!(other.stderr.contains(values), "{}", other.stderr);
 }
 

@@ -119,6 +119,19 @@ impl Watching {
         while let Some(event) = events.next().await {
             match event {
                 Event::Failed { not_served: true, .. } => return,
+                Event::Failed { forbidden: true, problem, .. } => {
+                    // Who has no rights on Admiralty's kinds is not at work there. What is not known is never guessed: a rule
+                    // that needs it says so.
+                    if !std::mem::replace(&mut is_failing, true) {
+                        tracing::warn!(
+                            kind = kind.resource(),
+                            error = problem,
+                            "these may not be read: none are known"
+                        );
+                    }
+                    self.take(kind, Event::Restarted);
+                    self.take(kind, Event::Synced);
+                }
                 Event::Failed { problem, .. } => {
                     if !std::mem::replace(&mut is_failing, true) {
                         tracing::warn!(

@@ -142,7 +142,7 @@ impl Door {
         // What this reader can't hold is judged as if it were the good one, of which it has the places.
         let held = serde_json::from_str::<serde_json::Value>(body).is_ok();
         let object = Asked::of(if held { body.as_bytes() } else { good.as_bytes() }).object;
-        let verdict = verify(&Asked { uid: "u-1".to_owned(), object }, reply);
+        let verdict = verify(&Asked { uid: "u-1".to_owned(), object, is_policy: false }, reply);
         let verdict = verdict.unwrap_or_else(|broken| panic!("{name}: {broken}"));
         let right = match (gets, &verdict) {
             (Good, found) => *found == self.answer,
