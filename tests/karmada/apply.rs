@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::client::Client;
+use crate::support::client::{Client, MERGE};
 use crate::support::until_some;
 
 /// The path of the collection that an object belongs to.
@@ -27,16 +27,13 @@ pub(crate) fn path(object: &Value) -> String {
     format!("{}/{}", collection(object), object["metadata"]["name"].as_str().unwrap())
 }
 
-/// Creates the object, or puts it in place of the one that is there. A server that can't take it yet is asked again: kinds and
+/// Creates the object, or merges it into the one that is there, so that what Karmada has added to that stays. A server that can't take it yet is asked again: kinds and
 /// webhooks are served a little later than they are made.
 pub(crate) fn apply(client: &Client, object: &Value) -> Value {
     until_some(&format!("{} is applied", path(object)), || {
         let mut reply = client.create(&collection(object), object);
         if reply.code == 409 {
-            let mut next = object.clone();
-            let there = client.get(&path(object));
-            next["metadata"]["resourceVersion"] = there.body["metadata"]["resourceVersion"].clone();
-            reply = client.put(&path(object), &next);
+            reply = client.patch(&path(object), MERGE, object);
         }
         let later = matches!(reply.code, 404 | 409 | 500 | 503);
         if later { None } else { Some(reply.ok()) }
