@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::patience::until_some;
 use crate::support::client::{Client, MERGE};
-use crate::support::until_some;
 
 /// The path of the collection that an object belongs to.
 pub(crate) fn collection(object: &Value) -> String {

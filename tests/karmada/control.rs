@@ -15,13 +15,15 @@ use crate::apply::{apply, documents, file, folder};
 use crate::given::Given;
 use crate::member::Member;
 use crate::objects::{X, Z, namespace};
+use crate::patience::until;
 use crate::support::client::Client;
 use crate::support::guarded::Guarded;
 use crate::support::plane::ControlPlane;
-use crate::support::{tell, until};
+use crate::support::tell;
 
 /// The controllers that the story needs. The others want agents, metrics or services.
-const CONTROLLERS: &str = "binding,bindingStatus,cluster,clusterStatus,execution,workStatus,namespace,unifiedAuth,gracefulEviction";
+const CONTROLLERS: &str =
+    "binding,bindingStatus,cluster,clusterStatus,execution,workStatus,namespace,unifiedAuth,gracefulEviction";
 
 /// As whom the aggregated API server is known to the one in front of it.
 const AGGREGATED: &str = "karmada-aggregated-apiserver.karmada-system.svc";
@@ -75,7 +77,8 @@ impl Karmada {
         }
         let manager = start_manager(&given, &plane);
         let scheduler = start_scheduler(&given, &plane);
-        let karmada = Self { manager, scheduler, collector, webhook, aggregated, servers, given, members, plane };
+        let karmada =
+            Self { manager, scheduler, collector, webhook, aggregated, servers, given, members, plane };
         for member in &karmada.members {
             member.join(&admin);
         }
@@ -104,7 +107,9 @@ impl Karmada {
             until(&format!("{} is ready", member.name), || {
                 let cluster = admin.get(&path).ok();
                 let conditions = cluster["status"]["conditions"].as_array().cloned().unwrap_or_default();
-                conditions.iter().any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
+                conditions
+                    .iter()
+                    .any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
             });
         }
     }
@@ -139,7 +144,8 @@ impl Karmada {
 impl Drop for Karmada {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            for program in [&self.manager, &self.scheduler, &self.collector, &self.webhook, &self.aggregated] {
+            for program in [&self.manager, &self.scheduler, &self.collector, &self.webhook, &self.aggregated]
+            {
                 tell(&program.last_words());
             }
         }
@@ -180,23 +186,33 @@ impl Servers {
             format!("--tls-private-key-file={}", self.file("tls.key")),
             format!("--secure-port={}", self.aggregated),
         ]);
-        server.args(["--bind-address=127.0.0.1", "--etcd-prefix=/aggregated", "--enable-priority-and-fairness=false"]);
+        server.args([
+            "--bind-address=127.0.0.1",
+            "--etcd-prefix=/aggregated",
+            "--enable-priority-and-fairness=false",
+        ]);
         let server = Guarded::start("karmada-aggregated-apiserver", &server, self.directory.path());
         let admin = plane.admin();
         let [name, namespace] = ["karmada-aggregated-apiserver", "karmada-system"];
-        apply(&admin, &json!({
-            "apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "namespace": namespace},
-            "spec": {"type": "ExternalName", "externalName": "localhost", "ports": [{"port": self.aggregated}]},
-        }));
-        apply(&admin, &json!({
-            "apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
-            "metadata": {"name": "v1alpha1.cluster.karmada.io"},
-            "spec": {
-                "group": "cluster.karmada.io", "version": "v1alpha1",
-                "groupPriorityMinimum": 2000, "versionPriority": 10, "caBundle": self.bundle(),
-                "service": {"name": name, "namespace": namespace, "port": self.aggregated},
-            },
-        }));
+        apply(
+            &admin,
+            &json!({
+                "apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "namespace": namespace},
+                "spec": {"type": "ExternalName", "externalName": "localhost", "ports": [{"port": self.aggregated}]},
+            }),
+        );
+        apply(
+            &admin,
+            &json!({
+                "apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
+                "metadata": {"name": "v1alpha1.cluster.karmada.io"},
+                "spec": {
+                    "group": "cluster.karmada.io", "version": "v1alpha1",
+                    "groupPriorityMinimum": 2000, "versionPriority": 10, "caBundle": self.bundle(),
+                    "service": {"name": name, "namespace": namespace, "port": self.aggregated},
+                },
+            }),
+        );
         server
     }
 
@@ -204,7 +220,11 @@ impl Servers {
         let mut webhook = program(given, plane, "karmada-webhook");
         webhook.arg(format!("--secure-port={}", self.webhook));
         webhook.arg(format!("--cert-dir={}", self.directory.path().display()));
-        webhook.args(["--bind-address=127.0.0.1", "--metrics-bind-address=0", "--health-probe-bind-address=127.0.0.1:0"]);
+        webhook.args([
+            "--bind-address=127.0.0.1",
+            "--metrics-bind-address=0",
+            "--health-probe-bind-address=127.0.0.1:0",
+        ]);
         Guarded::start("karmada-webhook", &webhook, self.directory.path())
     }
 
@@ -227,7 +247,8 @@ fn define(given: &Given, plane: &ControlPlane, members: &[Member; 2]) {
     let admin = plane.admin();
     let mut definitions = folder(&given.definitions());
     definitions.extend(rollout.clone());
-    let mut wanted: Vec<(Client, Value)> = definitions.into_iter().map(|kind| (admin.clone(), kind)).collect();
+    let mut wanted: Vec<(Client, Value)> =
+        definitions.into_iter().map(|kind| (admin.clone(), kind)).collect();
     for member in members {
         wanted.extend(rollout.iter().map(|kind| (member.admin(), kind.clone())));
     }
@@ -257,7 +278,11 @@ fn start_manager(given: &Given, plane: &ControlPlane) -> Guarded {
     manager.arg(format!("--controllers={CONTROLLERS}"));
     manager.args(["--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0"]);
     // A member that was away is taken back at once, and what failed is not put off for minutes.
-    manager.args(["--cluster-status-update-frequency=2s", "--cluster-success-threshold=1s", "--rate-limiter-max-delay=2s"]);
+    manager.args([
+        "--cluster-status-update-frequency=2s",
+        "--cluster-success-threshold=1s",
+        "--rate-limiter-max-delay=2s",
+    ]);
     Guarded::start("karmada-controller-manager", &manager, plane.directory())
 }
 

@@ -9,12 +9,8 @@ const BINARIES: &str = "REVISER_KARMADA";
 /// The checkout of its source, for the definitions of its kinds and its webhook configurations.
 const SOURCE: &str = "REVISER_KARMADA_SOURCE";
 
-const PROGRAMS: [&str; 4] = [
-    "karmada-aggregated-apiserver",
-    "karmada-controller-manager",
-    "karmada-scheduler",
-    "karmada-webhook",
-];
+const PROGRAMS: [&str; 4] =
+    ["karmada-aggregated-apiserver", "karmada-controller-manager", "karmada-scheduler", "karmada-webhook"];
 
 /// Karmada as somebody built it beside this.
 #[derive(Debug)]

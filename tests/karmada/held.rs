@@ -67,9 +67,8 @@ impl Held {
 
     /// Whether both are the same but for the objects that hold them.
     pub(crate) fn is_as(&self, other: &Self) -> bool {
-        let what = |held: &Self| {
-            (held.replicas, held.image.clone(), held.pulls.clone(), held.environment.clone())
-        };
+        let what =
+            |held: &Self| (held.replicas, held.image.clone(), held.pulls.clone(), held.environment.clone());
         what(self) == what(other)
     }
 }

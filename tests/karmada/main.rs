@@ -20,6 +20,7 @@ mod held;
 mod member;
 mod objects;
 mod observer;
+mod patience;
 #[expect(dead_code, reason = "it also runs what ends by itself")]
 #[path = "../support/process.rs"]
 mod process;

@@ -41,25 +41,31 @@ impl Member {
         let impersonator = format!("{}-impersonator", self.name);
         for name in [self.name, &impersonator] {
             let data = json!({"token": token, "caBundle": server["certificate-authority-data"]});
-            apply(karmada, &json!({"apiVersion": "v1", "kind": "Secret", "metadata": reference(name), "data": data}));
+            apply(
+                karmada,
+                &json!({"apiVersion": "v1", "kind": "Secret", "metadata": reference(name), "data": data}),
+            );
         }
         let zone = self.name.replace("cluster", "zone");
-        apply(karmada, &json!({
-            "apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster",
-            "metadata": {"name": self.name, "labels": {"zone": zone}},
-            "spec": {
-                "syncMode": "Push", "apiEndpoint": server["server"],
-                "secretRef": reference(self.name), "impersonatorSecretRef": reference(&impersonator),
-            },
-        }));
+        apply(
+            karmada,
+            &json!({
+                "apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster",
+                "metadata": {"name": self.name, "labels": {"zone": zone}},
+                "spec": {
+                    "syncMode": "Push", "apiEndpoint": server["server"],
+                    "secretRef": reference(self.name), "impersonatorSecretRef": reference(&impersonator),
+                },
+            }),
+        );
     }
 
-    /// Takes its API server away. What runs in it goes on running.
-    pub(crate) fn stop(&self) {
-        self.plane.stop();
+    /// Takes its API server away. What runs in it would go on running.
+    pub(crate) fn lose(&self) {
+        self.plane.kill();
     }
 
-    pub(crate) fn start_again(&self) {
+    pub(crate) fn find_again(&self) {
         self.plane.start_again();
     }
 }

@@ -10,6 +10,10 @@ pub(crate) const BINDING: &str = "checkout-rollout";
 pub(crate) const X: &str = "cluster-x";
 pub(crate) const Z: &str = "cluster-z";
 
+pub(crate) fn other_than(cluster: &str) -> &'static str {
+    if cluster == X { Z } else { X }
+}
+
 /// The template of a release: `image` is what is released.
 pub(crate) fn rollout(replicas: i64, image: &str) -> Value {
     let fort = |pull: &str| json!({"type": "Fort", "properties": {"delay": "-1", "pull": pull}});

@@ -36,8 +36,11 @@ pub(crate) struct Seen {
     pub(crate) changes: Vec<String>,
     /// Each moment at which more than one did.
     pub(crate) overlaps: Vec<String>,
-    /// How often the members were looked at.
-    pub(crate) looks: u64,
+    /// How many states of Works were seen, and how often a member was looked at.
+    states: u64,
+    looks: u64,
+    /// The longest time for which nobody hosted it.
+    longest: Duration,
     /// Since when no Work has hosted it.
     gap: Option<Instant>,
 }
@@ -45,6 +48,7 @@ pub(crate) struct Seen {
 impl Seen {
     /// A Work is stored as `held`, or gone.
     fn change(&mut self, since: Instant, cluster: &str, held: Option<Held>) {
+        self.states += 1;
         let at = since.elapsed().as_millis();
         let told = held.as_ref().map_or_else(|| "gone".to_owned(), Held::to_string);
         self.changes.push(format!("{at:>7} ms  {cluster}  {told}"));
@@ -52,7 +56,8 @@ impl Seen {
             Some(held) => self.works.insert(cluster.to_owned(), held),
             None => self.works.remove(cluster),
         };
-        let hosts: Vec<_> = self.works.iter().filter(|(_, held)| held.hosts()).map(|(name, _)| name).collect();
+        let hosts: Vec<_> =
+            self.works.iter().filter(|(_, held)| held.hosts()).map(|(name, _)| name).collect();
         if hosts.len() > 1 {
             self.overlaps.push(format!("Works of {hosts:?} at {at} ms"));
             self.changes.push(format!("{at:>7} ms  OVERLAP: {hosts:?}"));
@@ -61,11 +66,22 @@ impl Seen {
         match self.gap {
             None if nobody => self.gap = Some(Instant::now()),
             Some(gap) if !nobody => {
-                self.changes.push(format!("{at:>7} ms  nobody hosted it for {} ms", gap.elapsed().as_millis()));
+                self.changes
+                    .push(format!("{at:>7} ms  nobody hosted it for {} ms", gap.elapsed().as_millis()));
+                self.longest = self.longest.max(gap.elapsed());
                 self.gap = None;
             }
             _ => {}
         }
+    }
+
+    /// What there was to see, in one line.
+    pub(crate) fn told(&self) -> String {
+        let Self { states, looks, overlaps, longest, .. } = self;
+        let (overlaps, longest) = (overlaps.len(), longest.as_millis());
+        format!(
+            "            seen: {states} states of Works, {looks} looks at members, {overlaps} overlaps, the longest gap {longest} ms"
+        )
     }
 }
 
@@ -123,7 +139,8 @@ async fn watch(since: Instant, kubeconfig: &Path, seen: &Mutex<Seen>, stop: &Ato
     let tell = |work: &DynamicObject, gone: bool| {
         let work: Value = serde_json::to_value(work).unwrap();
         let Some(held) = Held::of_work(&work) else { return };
-        let cluster = work["metadata"]["namespace"].as_str().unwrap().trim_start_matches("karmada-es-").to_owned();
+        let cluster =
+            work["metadata"]["namespace"].as_str().unwrap().trim_start_matches("karmada-es-").to_owned();
         let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.change(since, &cluster, (!gone).then_some(held));
     };

@@ -15,9 +15,10 @@ use tempfile::TempDir;
 
 use crate::apply::{apply, documents, file, folder, path};
 use crate::control::{Karmada, free_port};
+use crate::patience::{until, until_some};
 use crate::process::{Server, reviser};
 use crate::support::client::Client;
-use crate::support::{tell, until, until_some};
+use crate::support::tell;
 
 const NAMESPACE: &str = "reviser-system";
 
@@ -51,7 +52,8 @@ impl Service {
 
     /// Starts the program, and waits until it is ready.
     pub(crate) fn start(&mut self) {
-        let mut command = reviser(["serve", "--bind-address", "127.0.0.1", "--admin-bind-address", "127.0.0.1:0"]);
+        let mut command =
+            reviser(["serve", "--bind-address", "127.0.0.1", "--admin-bind-address", "127.0.0.1:0"]);
         command.args(["--secure-port", &self.port.to_string(), "--drain-seconds", "0"]);
         command.args(["--log-format", "json", "--log-level", "info,reviser=debug"]);
         command.arg("--cert-dir").arg(self.directory.path());
@@ -133,7 +135,10 @@ impl Drop for Service {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let said = self.said();
-            tell(&format!("the last that reviser wrote:\n{}", said[said.len().saturating_sub(40)..].join("\n")));
+            tell(&format!(
+                "the last that reviser wrote:\n{}",
+                said[said.len().saturating_sub(40)..].join("\n")
+            ));
         }
     }
 }

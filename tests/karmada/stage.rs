@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -12,12 +12,10 @@ use crate::control::Karmada;
 use crate::held::Held;
 use crate::objects::{NAMESPACE, X, Z, binding_path, namespace, propagation, rollout};
 use crate::observer::Observer;
+use crate::patience::{until, until_ok};
 use crate::service::Service;
 use crate::support::client::{Client, MERGE};
-use crate::support::{tell, until};
-
-/// How long Karmada and reviser may take together for what has to come about.
-const PATIENCE: Duration = Duration::from_secs(90);
+use crate::support::tell;
 
 /// What each cluster has to come to hold: its replicas, and whether it hosts the fort. A cluster that is not named has nothing.
 pub(crate) type Expected<'a> = &'a [(&'static str, i64, bool)];
@@ -39,7 +37,15 @@ impl Stage {
         let admin = karmada.admin();
         apply(&admin, &namespace(NAMESPACE));
         let began = Instant::now();
-        Self { reviser: None, observer: None, karmada, admin, began, image: String::new(), log: String::new() }
+        Self {
+            reviser: None,
+            observer: None,
+            karmada,
+            admin,
+            began,
+            image: String::new(),
+            log: String::new(),
+        }
     }
 
     pub(crate) fn reviser(&mut self) -> &mut Service {
@@ -51,6 +57,16 @@ impl Stage {
         let members = self.karmada.members.iter().map(|member| (member.name, member.admin())).collect();
         let kubeconfig = self.karmada.plane().kubeconfig("admin");
         self.observer = Some(Observer::start(self.began, kubeconfig, members));
+    }
+
+    /// Stops to look for overlaps, and tells what there was to see.
+    pub(crate) fn stop_observing(&mut self) {
+        self.tell_news();
+        self.check_overlaps();
+        let observer = self.observer.take().unwrap();
+        let told = observer.seen().told();
+        observer.stop();
+        self.say(&told);
     }
 
     /// Tells the next step of the story.
@@ -123,16 +139,12 @@ impl Stage {
     /// The same, and that each Work is as `holds` says.
     #[track_caller]
     pub(crate) fn comes_to_with(&mut self, expected: Expected<'_>, holds: impl Fn(&Held) -> bool) {
-        let deadline = Instant::now() + PATIENCE;
-        while let Err(why) = self.is_as(expected, &holds) {
-            if Instant::now() > deadline {
-                let table = self.table();
-                panic!("it never came to {expected:?}: {why}\n{table}");
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        until_ok(&format!("it is {expected:?}"), || {
+            self.is_as(expected, &holds).map_err(|why| format!("{why}\n{}", self.table()))
+        });
         if self.observer.is_some() {
-            let host = expected.iter().find(|(_, _, hosts)| *hosts).map(|(cluster, _, _)| (*cluster).to_owned());
+            let host =
+                expected.iter().find(|(_, _, hosts)| *hosts).map(|(cluster, _, _)| (*cluster).to_owned());
             assert_eq!(self.ledger(), host, "the ledger");
         }
         self.tell_news();
@@ -145,7 +157,8 @@ impl Stage {
     #[track_caller]
     pub(crate) fn host(&self) -> &'static str {
         let held = self.held();
-        let hosts: Vec<_> = [X, Z].into_iter().filter(|name| held.get(*name).is_some_and(Held::hosts)).collect();
+        let hosts: Vec<_> =
+            [X, Z].into_iter().filter(|name| held.get(*name).is_some_and(Held::hosts)).collect();
         assert_eq!(hosts.len(), 1, "{}", self.table());
         hosts[0]
     }
@@ -160,20 +173,16 @@ impl Stage {
     /// Waits until these hold it and one of them, whichever, hosts the fort. Gives that one.
     #[track_caller]
     pub(crate) fn comes_to_one_host(&mut self, replicas: &[(&'static str, i64)]) -> &'static str {
-        let deadline = Instant::now() + PATIENCE;
         let with_host = |host: &str| -> Vec<_> {
             replicas.iter().map(|(name, replicas)| (*name, *replicas, *name == host)).collect()
         };
         let found = |stage: &Self| {
-            replicas.iter().map(|(name, _)| *name).find(|name| stage.is_as(&with_host(name), &|_| true).is_ok())
+            replicas
+                .iter()
+                .map(|(name, _)| *name)
+                .find(|name| stage.is_as(&with_host(name), &|_| true).is_ok())
         };
-        let host = loop {
-            if let Some(host) = found(self) {
-                break host;
-            }
-            assert!(Instant::now() < deadline, "it never came to one host\n{}", self.table());
-            std::thread::sleep(Duration::from_millis(50));
-        };
+        let host = until_ok("one cluster hosts the fort", || found(self).ok_or_else(|| self.table()));
         self.comes_to(&with_host(host));
         host
     }

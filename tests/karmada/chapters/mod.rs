@@ -27,9 +27,11 @@ pub(crate) fn play(stage: &mut Stage) {
     handover::host_back(stage);
     again::binding_deleted(stage);
     again::made_again_at_once(stage);
+    again::made_again_while_the_host_is_away(stage);
     outage::killed_in_a_handover(stage);
     outage::without_karmadas_webhook(stage);
     policies::changed(stage);
+    handover::dropped_and_released(stage);
     handover::pinned(stage);
     removal::removed(stage, &as_karmada_writes_them);
     removal::deleted(stage);

@@ -17,8 +17,12 @@ pub(crate) fn created(stage: &mut Stage) {
     stage.divide(&[(X, 3), (Z, 1)]);
     stage.release(4, "shop/checkout:1");
     stage.comes_to(&[(X, 3, true), (Z, 1, false)]);
-    let asked = stage.reviser().counted(REQUESTS, &["interpret"]);
-    assert!(asked > 0, "Karmada never asked reviser about replicas: {}", stage.reviser().metrics());
+    for operation in ["InterpretReplica", "ReviseReplica"] {
+        let label = format!("operation=\"{operation}\"");
+        let asked = stage.reviser().counted(REQUESTS, &[&label]);
+        assert!(asked > 0, "Karmada never asked for {operation}: {}", stage.reviser().metrics());
+        stage.say(&format!("            asked for {operation} {asked} times so far"));
+    }
 }
 
 pub(crate) fn released(stage: &mut Stage) {

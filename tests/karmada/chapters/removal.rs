@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use crate::apply::path;
 use crate::objects::{X, Z};
+use crate::patience::until;
 use crate::service::{Service, policy};
 use crate::stage::Stage;
-use crate::support::until;
 
 const IMAGE: &str = "shop/checkout:0";
 
@@ -24,7 +24,8 @@ pub(crate) fn works_without_reviser(stage: &mut Stage) -> BTreeMap<String, Value
     stage.divide(&[(X, 3), (Z, 1)]);
     stage.release(4, IMAGE);
     stage.comes_to(&[(X, 3, true), (Z, 1, true)]);
-    let works = stage.works().into_iter().map(|(cluster, work)| (cluster, what_karmada_wrote(&work))).collect();
+    let works =
+        stage.works().into_iter().map(|(cluster, work)| (cluster, what_karmada_wrote(&work))).collect();
     stage.delete_template();
     stage.comes_to(&[]);
     stage.reviser().hook();
@@ -37,12 +38,11 @@ pub(crate) fn removed(stage: &mut Stage, as_karmada_writes_them: &BTreeMap<Strin
     stage.release(4, IMAGE);
     let host = stage.comes_to_one_host(&[(X, 3), (Z, 1)]);
     stage.step(&format!("reviser is removed: its policy first (the host was {host})"));
-    stage.check_overlaps();
-    stage.observer.take().unwrap().stop();
+    stage.stop_observing();
     stage.admin.delete(&path(&policy())).ok();
     stage.comes_to_with(&[(X, 3, true), (Z, 1, true)], |held| !held.revised);
     until("the ledger is cleared", || stage.ledger().is_none());
-    stage.step("Then its hooks and the program");
+    stage.step("Then its hook");
     stage.reviser().unhook();
     let before = stage.held();
     for (cluster, work) in stage.works() {
@@ -54,7 +54,9 @@ pub(crate) fn removed(stage: &mut Stage, as_karmada_writes_them: &BTreeMap<Strin
     for (cluster, held) in stage.held() {
         assert_eq!(held.generation, before[&cluster].generation, "Karmada has written {cluster} anew");
     }
-    stage.say("            each Work is as Karmada wrote it without reviser, and a restart of Karmada changes none");
+    stage.say(
+        "            each Work is as Karmada wrote it without reviser, and a restart of Karmada changes none",
+    );
 }
 
 pub(crate) fn deleted(stage: &mut Stage) {
