@@ -18,33 +18,7 @@ use super::status::PolicyStatus;
     shortname = "rint",
     category = "reviser",
     status = "PolicyStatus",
-    doc = "Where a kind has its replicas and its pod template. Without one: `/spec/replicas` and `/spec/template`.",
-    printcolumn(
-        name = "API Version",
-        type_ = "string",
-        json_path = ".spec.target.apiVersion",
-        description = "API version of the kind."
-    ),
-    printcolumn(
-        name = "Kind",
-        type_ = "string",
-        json_path = ".spec.target.kind",
-        description = "The kind that it is for."
-    ),
-    printcolumn(
-        name = "Accepted",
-        type_ = "string",
-        json_path = ".status.conditions[?(@.type==\"Accepted\")].status",
-        description = "Whether it is in force."
-    ),
-    printcolumn(
-        name = "Message",
-        type_ = "string",
-        json_path = ".status.conditions[?(@.type==\"Accepted\")].message",
-        priority = 1,
-        description = "What is wrong with it."
-    ),
-    printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp")
+    doc = "Where a kind has its replicas and its pod template. Without one: `/spec/replicas` and `/spec/template`."
 )]
 pub struct ResourceInterpretationSpec {
     /// The kind. There is one `ResourceInterpretation` for a kind.

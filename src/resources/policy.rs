@@ -20,39 +20,7 @@ use super::status::PolicyStatus;
     shortname = "crevp",
     category = "reviser",
     status = "PolicyStatus",
-    doc = "Rules that give workloads of any namespace another form in each cluster. Cluster-scoped policies apply before namespaced ones.",
-    printcolumn(
-        name = "Priority",
-        type_ = "integer",
-        json_path = ".spec.priority",
-        description = "Higher applies later."
-    ),
-    printcolumn(
-        name = "Accepted",
-        type_ = "string",
-        json_path = ".status.conditions[?(@.type==\"Accepted\")].status",
-        description = "Whether it is in force."
-    ),
-    printcolumn(
-        name = "Works",
-        type_ = "integer",
-        json_path = ".status.works.total",
-        description = "How many Works it selects."
-    ),
-    printcolumn(
-        name = "Current",
-        type_ = "integer",
-        json_path = ".status.works.current",
-        description = "How many of them are revised by the rules in force."
-    ),
-    printcolumn(
-        name = "Message",
-        type_ = "string",
-        json_path = ".status.conditions[?(@.type==\"Accepted\")].message",
-        priority = 1,
-        description = "What is wrong with it."
-    ),
-    printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp")
+    doc = "Rules that give workloads of any namespace another form in each cluster. Cluster-scoped policies apply before namespaced ones."
 )]
 pub struct ClusterRevisionPolicySpec(pub PolicySpec);
 
@@ -68,39 +36,7 @@ pub struct ClusterRevisionPolicySpec(pub PolicySpec);
     category = "reviser",
     namespaced,
     status = "PolicyStatus",
-    doc = "Rules that give workloads of its namespace another form in each cluster. Namespaced policies apply after cluster-scoped ones.",
-    printcolumn(
-        name = "Priority",
-        type_ = "integer",
-        json_path = ".spec.priority",
-        description = "Higher applies later."
-    ),
-    printcolumn(
-        name = "Accepted",
-        type_ = "string",
-        json_path = ".status.conditions[?(@.type==\"Accepted\")].status",
-        description = "Whether it is in force."
-    ),
-    printcolumn(
-        name = "Works",
-        type_ = "integer",
-        json_path = ".status.works.total",
-        description = "How many Works it selects."
-    ),
-    printcolumn(
-        name = "Current",
-        type_ = "integer",
-        json_path = ".status.works.current",
-        description = "How many of them are revised by the rules in force."
-    ),
-    printcolumn(
-        name = "Message",
-        type_ = "string",
-        json_path = ".status.conditions[?(@.type==\"Accepted\")].message",
-        priority = 1,
-        description = "What is wrong with it."
-    ),
-    printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp")
+    doc = "Rules that give workloads of its namespace another form in each cluster. Namespaced policies apply after cluster-scoped ones."
 )]
 pub struct RevisionPolicySpec(pub PolicySpec);
 

@@ -23,21 +23,7 @@ use super::status::PolicyStatus;
     namespaced,
     no_spec,
     status = "PolicyStatus",
-    doc = "Patches by target that workloads of its namespace choose by its name, in the annotation `reviser.io/targetpodtransformation` or `multicluster.admiralty.io/targetpodtransformation`.",
-    printcolumn(
-        name = "Accepted",
-        type_ = "string",
-        json_path = ".status.conditions[?(@.type==\"Accepted\")].status",
-        description = "Whether it is in force."
-    ),
-    printcolumn(
-        name = "Message",
-        type_ = "string",
-        json_path = ".status.conditions[?(@.type==\"Accepted\")].message",
-        priority = 1,
-        description = "What is wrong with it."
-    ),
-    printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp")
+    doc = "Patches by target that workloads of its namespace choose by its name, in the annotation `reviser.io/targetpodtransformation` or `multicluster.admiralty.io/targetpodtransformation`."
 )]
 pub struct TargetPodTransformationFields {
     /// The patches. All that are for the target of the workload apply, in this order.
@@ -57,21 +43,7 @@ pub struct TargetPodTransformationFields {
     category = "reviser",
     no_spec,
     status = "PolicyStatus",
-    doc = "Patches by target that workloads of any namespace choose by its name, in the annotation `reviser.io/targetpodtransformation` or `multicluster.admiralty.io/targetpodtransformation`. A `TargetPodTransformation` of the same name comes before it.",
-    printcolumn(
-        name = "Accepted",
-        type_ = "string",
-        json_path = ".status.conditions[?(@.type==\"Accepted\")].status",
-        description = "Whether it is in force."
-    ),
-    printcolumn(
-        name = "Message",
-        type_ = "string",
-        json_path = ".status.conditions[?(@.type==\"Accepted\")].message",
-        priority = 1,
-        description = "What is wrong with it."
-    ),
-    printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp")
+    doc = "Patches by target that workloads of any namespace choose by its name, in the annotation `reviser.io/targetpodtransformation` or `multicluster.admiralty.io/targetpodtransformation`. A `TargetPodTransformation` of the same name comes before it."
 )]
 pub struct ClusterTargetPodTransformationFields {
     /// The patches. All that are for the target of the workload apply, in this order.

@@ -5,10 +5,14 @@
 
 #![expect(
     clippy::panic,
+    clippy::unwrap_in_result,
     clippy::unwrap_used,
     reason = "clippy lets tests do so, but does not take the helpers of a test for one"
 )]
 
+mod admiralty;
+mod connected;
+mod definitions;
 #[path = "../support/process.rs"]
 mod process;
 mod server;

@@ -6,13 +6,7 @@ use std::process::{Command, Output};
 /// A `go` in the folder of the program, without what a machine may have configured for other projects.
 fn go(arguments: &[&str]) -> std::io::Result<Output> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/go");
-    Command::new("go")
-        .args(arguments)
-        .current_dir(folder)
-        .env("GOWORK", "off")
-        .env("CGO_ENABLED", "0")
-        .env_remove("GOFLAGS")
-        .output()
+    Command::new("go").args(arguments).current_dir(folder).env("GOWORK", "off").env_remove("GOFLAGS").output()
 }
 
 #[expect(clippy::print_stdout, reason = "the test runner shows what a test prints")]

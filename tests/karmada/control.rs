@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Command;
+use std::sync::PoisonError;
 use std::time::SystemTime;
 
 use base64::Engine as _;
@@ -18,7 +19,7 @@ use crate::objects::{X, Z, namespace};
 use crate::patience::until;
 use crate::support::client::Client;
 use crate::support::guarded::Guarded;
-use crate::support::plane::ControlPlane;
+use crate::support::plane::{ControlPlane, binaries};
 use crate::support::tell;
 
 /// The controllers that the story needs. The others want agents, metrics or services.
@@ -56,7 +57,7 @@ impl Karmada {
     /// `None` where the control plane is not, which is said.
     pub(crate) fn start(given: Given) -> Option<Self> {
         let [plane, x, z] = std::thread::scope(|scope| {
-            let three = [(); 3].map(|()| scope.spawn(ControlPlane::bare));
+            let three = [(); 3].map(|()| scope.spawn(|| Some(ControlPlane::bare_with(binaries()?))));
             three.map(|plane| plane.join().unwrap())
         });
         let (plane, members) = (plane?, [Member::new(X, x?), Member::new(Z, z?)]);
@@ -131,13 +132,9 @@ impl Karmada {
 
     /// What each program has said, for whoever has to find out what went wrong.
     pub(crate) fn logs(&self) -> [(&'static str, Vec<String>); 5] {
-        [
-            ("karmada-controller-manager", self.manager.log()),
-            ("karmada-scheduler", self.scheduler.log()),
-            ("kube-controller-manager", self.collector.log()),
-            ("karmada-webhook", self.webhook.log()),
-            ("karmada-aggregated-apiserver", self.aggregated.log()),
-        ]
+        let programs = [&self.manager, &self.scheduler, &self.collector, &self.webhook, &self.aggregated];
+        programs
+            .map(|program| (program.name, program.log.lock().unwrap_or_else(PoisonError::into_inner).clone()))
     }
 }
 
@@ -181,7 +178,7 @@ impl Servers {
         server.args([
             format!("--authentication-kubeconfig={kubeconfig}"),
             format!("--authorization-kubeconfig={kubeconfig}"),
-            format!("--etcd-servers=http://127.0.0.1:{}", plane.etcd_port()),
+            format!("--etcd-servers=http://127.0.0.1:{}", plane.etcd_ports[0].number()),
             format!("--tls-cert-file={}", self.file("tls.crt")),
             format!("--tls-private-key-file={}", self.file("tls.key")),
             format!("--secure-port={}", self.aggregated),
@@ -295,7 +292,7 @@ fn start_scheduler(given: &Given, plane: &ControlPlane) -> Guarded {
 
 /// What removes the bindings of a template that is gone.
 fn start_collector(plane: &ControlPlane) -> Guarded {
-    let mut collector = Command::new(plane.binaries().join("kube-controller-manager"));
+    let mut collector = Command::new(plane.binaries.join("kube-controller-manager"));
     collector.arg(format!("--kubeconfig={}", plane.kubeconfig("admin").display()));
     collector.arg("--controllers=garbage-collector-controller,namespace-controller");
     collector.args(["--leader-elect=false", "--secure-port=0"]);

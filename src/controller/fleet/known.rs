@@ -28,8 +28,6 @@ pub(super) struct Known {
     /// How often in a row a touch did not help.
     pub(super) failures: u32,
     not_before: Moment,
-    /// The policies by which a touch of it that is under way was decided.
-    pub(super) under_way: Option<u64>,
     /// Since when it is to be touched because of an allocation.
     pub(super) errand: Option<Moment>,
 }
@@ -48,7 +46,6 @@ impl Known {
             settled: None,
             failures: 0,
             not_before: Moment::default(),
-            under_way: None,
             errand: None,
         }
     }
@@ -60,7 +57,6 @@ impl Known {
         }
         let was_outdated = before.is_outdated();
         self.settled = before.settled;
-        self.under_way = before.under_way;
         self.errand = before.errand;
         if before.epoch == self.epoch {
             self.failures = before.failures;
@@ -96,7 +92,7 @@ impl Known {
     /// When it is to be touched.
     pub(super) fn due(&self, epoch: u64, epoch_from: Moment) -> Option<Moment> {
         let can_be_judged = self.epoch == epoch && !matches!(self.standing.due, Due::Unclear(_));
-        if self.under_way.is_some() || self.deleting || !can_be_judged {
+        if self.deleting || !can_be_judged {
             return None;
         }
         let wanted = if self.is_outdated() { Some(self.since.max(epoch_from)) } else { self.errand };

@@ -123,6 +123,8 @@ pub struct Fleet {
     groups: BTreeMap<BindingName, Group>,
     agenda: Agenda,
     pace: Pace,
+    /// Touches that have not been answered, each with the policies by which it was decided.
+    under_way: BTreeMap<WorkName, u64>,
     epoch: u64,
     /// When the policies have been in force for a while.
     epoch_from: Moment,
@@ -142,6 +144,7 @@ impl Fleet {
             groups: BTreeMap::new(),
             agenda: Agenda::default(),
             pace: Pace::new(limits),
+            under_way: BTreeMap::new(),
             epoch: 0,
             epoch_from: Moment::default(),
             allocations: Allocations::default(),
@@ -223,8 +226,8 @@ impl Fleet {
     /// What came of a touch.
     pub fn touched(&mut self, now: Moment, name: &WorkName, outcome: Touched) {
         self.pace.end(now, outcome == Touched::Trouble);
+        let is_of_now = self.under_way.remove(name) == Some(self.epoch);
         let Some(known) = self.works.get_mut(name) else { return };
-        let is_of_now = known.under_way.take() == Some(self.epoch);
         match outcome {
             Touched::Done(seen) => {
                 known.errand = None;
@@ -274,7 +277,7 @@ impl Fleet {
     fn begin(&mut self, job: Job) -> Option<Next> {
         match job {
             Job::Touch(name) => {
-                self.works.get_mut(&name)?.under_way = Some(self.epoch);
+                self.under_way.insert(name.clone(), self.epoch);
                 Some(Next::Touch(name))
             }
             Job::Clear(binding) => self.begin_clearing(binding),
@@ -310,7 +313,8 @@ impl Fleet {
         let Some(known) = self.works.get(name) else { return };
         // Those that may let go of something come before those that may take it up.
         let rank = u8::from(known.standing.hosts.is_empty());
-        let place = known.due(self.epoch, self.epoch_from).map(|at| (at, rank));
+        let due = known.due(self.epoch, self.epoch_from).filter(|_| !self.under_way.contains_key(name));
+        let place = due.map(|at| (at, rank));
         self.agenda.put(&Job::Touch(name.clone()), place);
     }
 

@@ -19,7 +19,7 @@ fn it_says_where_and_what_is_wrong() {
         assert!(matches!(reply.code, 400 | 422), "{name}: {}: {}", reply.code, reply.text);
         let message = reply.message().replace(UNCHECKED, "");
         let message = message.split_once(" is invalid: ").map_or(message.as_str(), |(_, rest)| rest);
-        said.push_str(&format!("{name}: {message}\n"));
+        said.extend([name, ": ", message, "\n"]);
     }
     if std::env::var_os("UPDATE_GOLDEN").is_some_and(|value| value == "1") {
         std::fs::write(ANSWERS, &said).unwrap();

@@ -18,7 +18,7 @@ static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
 /// How long the server may take for an answer, webhooks included.
 const PATIENCE: Duration = Duration::from_secs(45);
 
-/// How a body changes what is there.
+/// How a patch says what it changes.
 pub(crate) const MERGE: &str = "application/merge-patch+json";
 pub(crate) const JSON_PATCH: &str = "application/json-patch+json";
 pub(crate) const APPLY: &str = "application/apply-patch+yaml";
@@ -26,7 +26,7 @@ pub(crate) const APPLY: &str = "application/apply-patch+yaml";
 /// A user at an API server.
 ///
 /// Paths are those of the API (`/api/v1/namespaces/shop`), with a query if need be (`?dryRun=All`). Nothing is repeated by
-/// itself, whatever is answered. Not for use inside of a task: such a test takes [`Client::kube`].
+/// itself, whatever is answered. Not for use inside of a task.
 #[derive(Clone)]
 pub(crate) struct Client {
     kube: kube::Client,
@@ -55,11 +55,6 @@ impl Client {
             kube::Client::try_from(config).unwrap()
         });
         Self { kube }
-    }
-
-    /// The same as the crate `kube` has it, for its types and watches. Its connections are driven by the clients' own runtime.
-    pub(crate) fn kube(&self) -> kube::Client {
-        self.kube.clone()
     }
 
     /// Sends a request; an error if there is no server, or it goes away meanwhile.
@@ -115,8 +110,8 @@ impl Client {
     }
 
     /// Patches an object, in one of the forms of this module.
-    pub(crate) fn patch(&self, path: &str, form: &str, patch: &Value) -> Reply {
-        self.call(Method::PATCH, path, form, patch.to_string().into_bytes())
+    pub(crate) fn patch(&self, path: &str, form: &str, change: &Value) -> Reply {
+        self.call(Method::PATCH, path, form, change.to_string().into_bytes())
     }
 
     /// A merge patch of `{}`.

@@ -38,10 +38,10 @@ const GRACE: Duration = Duration::from_secs(20);
 /// A running program, and what it has written so far.
 #[derive(Debug)]
 pub(crate) struct Guarded {
-    name: &'static str,
+    pub(crate) name: &'static str,
     guard: Child,
     signals: ChildStdin,
-    log: Arc<Mutex<Vec<String>>>,
+    pub(crate) log: Arc<Mutex<Vec<String>>>,
 }
 
 impl Guarded {
@@ -63,13 +63,9 @@ impl Guarded {
         Self { name, signals: guard.stdin.take().unwrap(), guard, log }
     }
 
-    pub(crate) fn log(&self) -> Vec<String> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
     /// The last lines of the log, for whoever has to find out what went wrong.
     pub(crate) fn last_words(&self) -> String {
-        let log = self.log();
+        let log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         let from = log.len().saturating_sub(40);
         format!("the last that {} wrote:\n{}", self.name, log[from..].join("\n"))
     }

@@ -1,11 +1,13 @@
 //! Webhook configurations as `reviser manifests` prints them, on a control plane that several tests share.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use serde_json::{Value, json};
 
 use super::until;
 use super::world::{WORLD, World};
+use crate::process::{Server, reviser};
 
 /// What sends something to reviser.
 #[derive(Clone, Copy, Debug)]
@@ -41,11 +43,11 @@ impl Hook<'_> {
                         "annotations": {"reviser.io/revised": "0"}}});
                 let mut work = world.work(&cluster, "probe", &[manifest]);
                 work["metadata"]["annotations"]["reviser.io/revision"] = "none".into();
-                (world.works(&cluster), work)
+                (World::works(&cluster), work)
             }
             Self::Pods => (
                 world.pods(),
-                json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "probe", "annotations": {
+                json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"annotations": {
                         "multicluster.admiralty.io/elect": "",
                         "multicluster.admiralty.io/targetpodtransformation": "probe"}},
                     "spec": {"containers": [{"name": "probe", "image": "probe"}]}}),
@@ -53,8 +55,7 @@ impl Hook<'_> {
             Self::Chaperons(_) => (
                 world.chaperons(),
                 json!({"apiVersion": "multicluster.admiralty.io/v1alpha1", "kind": "PodChaperon",
-                    "metadata": {"name": "probe",
-                        "annotations": {"reviser.io/targetpodtransformation": "there-is-none-of-this-name"}},
+                    "metadata": {"annotations": {"reviser.io/targetpodtransformation": "there-is-none-of-this-name"}},
                     "spec": {}}),
             ),
         }
@@ -64,15 +65,15 @@ impl Hook<'_> {
 impl World<'_> {
     /// What `reviser manifests` prints for a server at `server`, with `more` arguments, for this world only: the name is another
     /// one, and the namespaces are those of this world. Nothing else is changed.
-    pub(crate) fn configuration(&self, hook: Hook<'_>, server: SocketAddr, more: &[&str]) -> Value {
+    fn configuration(&self, hook: Hook<'_>, server: SocketAddr, more: &[&str]) -> Value {
         let (what, path) = hook.arguments();
-        let mut command = crate::process::reviser(["manifests", "--for", what]);
+        let mut command = reviser(["manifests", "--for", what]);
         command.args(["--url", &format!("https://{server}{path}"), "--ca-file"]);
         command.arg(self.directory().join("ca.crt")).args(more);
         let output = command.output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let printed = String::from_utf8(output.stdout).unwrap();
-        let document = reviser::yaml::documents(&printed).unwrap().remove(0);
+        let document = ::reviser::yaml::documents(&printed).unwrap().remove(0);
         let mut configuration: Value = serde_json::from_str(&document.value.to_string()).unwrap();
         let name = configuration["metadata"]["name"].as_str().unwrap().to_owned();
         configuration["metadata"]["name"] = format!("{name}-{}", self.name()).into();
@@ -80,8 +81,10 @@ impl World<'_> {
         configuration
     }
 
-    /// Applies a configuration, in place of that of the same name if there is one, and waits until the API server goes by it.
-    pub(crate) fn hook(&self, hook: Hook<'_>, configuration: &Value) {
+    /// Applies the configuration for a running server, in place of that of the same name if there is one, and waits until the
+    /// API server calls it. Gives what was applied. `more` are arguments of `reviser manifests`.
+    pub(crate) fn hook(&self, hook: Hook<'_>, server: &Server, more: &[&str]) -> Value {
+        let configuration = self.configuration(hook, server.secure, more);
         let admin = self.plane().admin();
         let path = format!("{COLLECTION}/{}", configuration["metadata"]["name"].as_str().unwrap());
         let there = admin.get(&path);
@@ -90,22 +93,30 @@ impl World<'_> {
             next["metadata"]["resourceVersion"] = there.body["metadata"]["resourceVersion"].clone();
             admin.put(&path, &next).ok();
         } else {
-            admin.create(COLLECTION, configuration).ok();
+            admin.create(COLLECTION, &configuration).ok();
         }
-        until("the API server calls the webhook", || self.is_called(hook));
+        until("the API server calls the webhook", || {
+            let name = self.probe(hook).1;
+            server.process.said().iter().any(|line| line.contains(&name))
+        });
+        configuration
     }
 
     /// Takes a configuration away, and waits until the API server does not go by it any more.
     pub(crate) fn unhook(&self, hook: Hook<'_>, configuration: &Value) {
         let name = configuration["metadata"]["name"].as_str().unwrap();
         self.plane().admin().delete(&format!("{COLLECTION}/{name}")).ok();
-        until("the API server calls the webhook no more", || !self.is_called(hook));
+        until("the API server calls the webhook no more", || self.probe(hook).0);
     }
 
-    /// Whether a dry run of the probe is created as it is.
-    fn is_called(&self, hook: Hook<'_>) -> bool {
-        let (collection, probe) = hook.probe(self);
+    /// Makes a dry run of the probe: whether it would be created as it is, and the name that it had.
+    fn probe(&self, hook: Hook<'_>) -> (bool, String) {
+        static PROBES: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("probe-{}-of-{}", PROBES.fetch_add(1, Relaxed), self.name());
+        let (collection, mut probe) = hook.probe(self);
+        probe["metadata"]["name"] = name.clone().into();
         let reply = self.plane().admin().create(&format!("{collection}?dryRun=All"), &probe);
-        !reply.is_ok() || reply.body["metadata"]["annotations"] != probe["metadata"]["annotations"]
+        let unchanged = reply.body["metadata"]["annotations"] == probe["metadata"]["annotations"];
+        (reply.is_ok() && unchanged, name)
     }
 }

@@ -30,9 +30,11 @@ pub(crate) struct ControlPlane {
     // In the order in which they have to go.
     api: Mutex<Guarded>,
     etcd: Guarded,
-    etcd_ports: [Port; 2],
+    /// For clients, and for others of its kind.
+    pub(crate) etcd_ports: [Port; 2],
     port: Port,
-    binaries: PathBuf,
+    /// Where etcd, kube-apiserver and kube-controller-manager are.
+    pub(crate) binaries: PathBuf,
     directory: TempDir,
 }
 
@@ -52,11 +54,6 @@ impl ControlPlane {
         Some(Self::start_with(binaries()?))
     }
 
-    /// One without the definitions of `tests/data/cluster`, for whoever brings others, and where only `admin` may anything.
-    pub(crate) fn bare() -> Option<Self> {
-        Some(Self::bare_with(binaries()?))
-    }
-
     fn start_with(binaries: PathBuf) -> Self {
         let plane = Self::bare_with(binaries);
         plane.define();
@@ -65,7 +62,8 @@ impl ControlPlane {
         plane
     }
 
-    fn bare_with(binaries: PathBuf) -> Self {
+    /// One without the definitions of `tests/data/cluster`, for whoever brings others, and where only `admin` may anything.
+    pub(crate) fn bare_with(binaries: PathBuf) -> Self {
         let directory = tempfile::Builder::new().prefix("reviser-control-plane").tempdir().unwrap();
         let credentials = Credentials::make(directory.path());
         let port = Port::reserve();
@@ -76,21 +74,6 @@ impl ControlPlane {
         let plane = Self { api, etcd, etcd_ports, port, binaries, directory };
         plane.wait_until_ready();
         plane
-    }
-
-    /// Where etcd, kube-apiserver and kube-controller-manager are.
-    pub(crate) fn binaries(&self) -> &Path {
-        &self.binaries
-    }
-
-    /// The port on which etcd has its clients.
-    pub(crate) fn etcd_port(&self) -> u16 {
-        self.etcd_ports[0].number()
-    }
-
-    /// `https://127.0.0.1:PORT`
-    pub(crate) fn url(&self) -> String {
-        format!("https://127.0.0.1:{}", self.port.number())
     }
 
     /// A directory that ends with this control plane.
@@ -163,9 +146,11 @@ impl ControlPlane {
         self.wait_until_ready();
     }
 
-    /// What the API server has written so far.
-    pub(crate) fn log(&self) -> Vec<String> {
-        self.api().log()
+    /// Shows what the API server has written last, if the test that runs has failed.
+    pub(crate) fn tell_of_a_failure(&self) {
+        if std::thread::panicking() {
+            super::tell(&self.api().last_words());
+        }
     }
 
     fn api(&self) -> MutexGuard<'_, Guarded> {
@@ -197,31 +182,13 @@ impl ControlPlane {
         let files = std::fs::read_dir(DEFINITIONS).unwrap().map(|file| file.unwrap().path());
         let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "yaml"));
         let documents: Vec<String> = files.map(|path| std::fs::read_to_string(path).unwrap()).collect();
-        self.apply_definitions(&admin, &documents);
-    }
-
-    /// Makes these custom resource definitions, and waits until all of them are served.
-    pub(crate) fn apply_definitions(&self, admin: &Client, documents: &[String]) {
-        let collection = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-        let made: Vec<Value> =
-            documents.iter().map(|document| admin.create_yaml(collection, document).ok()).collect();
-        for definition in made {
-            let spec = &definition["spec"];
-            let [group, version, plural] =
-                [&spec["group"], &spec["versions"][0]["name"], &spec["names"]["plural"]]
-                    .map(|name| name.as_str().unwrap());
-            let path = format!("/apis/{group}/{version}/{plural}?limit=1");
-            until(&format!("{plural} are served"), || admin.get(&path).is_ok());
-        }
+        apply_definitions(&admin, &documents);
     }
 }
 
 impl Drop for ControlPlane {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            // The log of a test that failed.
-            super::tell(&self.api().last_words());
-        }
+        self.tell_of_a_failure();
         // etcd is killed after it; nothing that it holds is wanted any more.
         self.api().kill();
     }
@@ -280,7 +247,7 @@ fn start_api(binaries: &Path, directory: &Path, etcd: &Port, port: &Port) -> Gua
 }
 
 /// Where the binaries are, if they are.
-fn binaries() -> Option<PathBuf> {
+pub(crate) fn binaries() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = || set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));
     let directory = set("REVISER_CONTROL_PLANE")
@@ -297,4 +264,19 @@ fn binaries() -> Option<PathBuf> {
         }
     }
     Some(directory)
+}
+
+/// Makes these custom resource definitions, and waits until all of them are served.
+pub(crate) fn apply_definitions(admin: &Client, documents: &[String]) {
+    let collection = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    let made: Vec<Value> =
+        documents.iter().map(|document| admin.create_yaml(collection, document).ok()).collect();
+    for definition in made {
+        let spec = &definition["spec"];
+        let [group, version, plural] =
+            [&spec["group"], &spec["versions"][0]["name"], &spec["names"]["plural"]]
+                .map(|name| name.as_str().unwrap());
+        let path = format!("/apis/{group}/{version}/{plural}?limit=1");
+        until(&format!("{plural} are served"), || admin.get(&path).is_ok());
+    }
 }

@@ -83,7 +83,7 @@ impl<'p> World<'p> {
     }
 
     /// The path of the Works of a cluster; `/NAME` after it is that of one.
-    pub(crate) fn works(&self, cluster: &str) -> String {
+    pub(crate) fn works(cluster: &str) -> String {
         format!("/apis/work.karmada.io/v1alpha1/namespaces/karmada-es-{cluster}/works")
     }
 
@@ -188,5 +188,11 @@ impl<'p> World<'p> {
     pub(crate) fn server_with_state(&self, more: &[&str]) -> Server {
         let state = self.directory().join("state");
         self.server(&[&["--state", state.to_str().unwrap()], more].concat())
+    }
+}
+
+impl Drop for World<'_> {
+    fn drop(&mut self) {
+        self.plane.tell_of_a_failure();
     }
 }

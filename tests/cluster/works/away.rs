@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::{PULL, elsewhere, path, put, served};
 use crate::support::hook::Hook;
 use crate::support::plane::ControlPlane;
+use crate::support::world::World;
 
 /// What the API server says of a webhook that it does not reach.
 const UNREACHED: &str = "failed calling webhook \"works.reviser.io\"";
@@ -27,7 +28,7 @@ fn while_no_server_is_there_selected_works_are_refused_and_others_are_stored() {
         "work-create-namespace-cluster-x.json",
     ] {
         let other = world.captured(file);
-        let collection = world.works(&world.cluster("x"));
+        let collection = World::works(&world.cluster("x"));
         let stored = karmada.create(&collection, &other).ok();
         assert_eq!(stored["spec"], other["spec"], "{file}");
         let touched = karmada.touch(&path(&collection, &other)).ok();
@@ -36,7 +37,7 @@ fn while_no_server_is_there_selected_works_are_refused_and_others_are_stored() {
 
     // With a server they are written as if nothing had been.
     let server = world.server_with_state(&[]);
-    world.hook(Hook::Works, &world.configuration(Hook::Works, server.secure, &[]));
+    world.hook(Hook::Works, &server, &[]);
     assert_eq!(karmada.create(&collection, &work).ok().pointer(PULL), Some(&Value::Null));
 }
 
@@ -47,7 +48,9 @@ fn a_revised_work_goes_away_and_reports_its_status_without_a_server() {
     let (collection, work) = elsewhere(&world);
     let (karmada, path) = (world.karmada(), path(&collection, &work));
     let created = karmada.create(&collection, &work).ok();
-    drop(server.end(Signal::TERM));
+    // With the API server's connections still open.
+    let done = server.end(Signal::TERM);
+    assert_eq!((done.code, done.stdout.as_str()), (Some(0), ""), "{}", done.stderr);
 
     let mut reported = created.clone();
     reported["status"] = json!({"conditions": [{"type": "Applied", "status": "True"}]});

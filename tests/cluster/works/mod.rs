@@ -28,13 +28,13 @@ fn served<'p>(plane: &'p ControlPlane, name: &'static str) -> (World<'p>, Server
     let world = World::new(plane, name);
     world.bind(&world.captured("rb-w31.json"));
     let server = world.server_with_state(&[]);
-    world.hook(Hook::Works, &world.configuration(Hook::Works, server.secure, &[]));
+    world.hook(Hook::Works, &server, &[]);
     (world, server)
 }
 
 /// The captured Work of the cluster that does not host the fort: its collection, and the object.
 fn elsewhere(world: &World<'_>) -> (String, Value) {
-    (world.works(&world.cluster("z")), world.captured("work-create-cluster-z-w31.json"))
+    (World::works(&world.cluster("z")), world.captured("work-create-cluster-z-w31.json"))
 }
 
 fn path(collection: &str, work: &Value) -> String {
@@ -63,7 +63,7 @@ fn a_work_is_revised_and_its_null_is_stored() {
         assert!(work.pointer(MARKER).is_some() && work.pointer(RECORD).is_some(), "{work}");
     }
     let host = world.captured("work-create-cluster-x-w31.json");
-    let created = world.karmada().create(&world.works(&world.cluster("x")), &host).ok();
+    let created = world.karmada().create(&World::works(&world.cluster("x")), &host).ok();
     assert_eq!(created.pointer(PULL), host.pointer(PULL));
     assert!(created.pointer(MARKER).is_none());
     assert!(created.pointer(RECORD).unwrap().as_str().unwrap().contains(r#""hosts":["fort"]"#));
@@ -76,7 +76,7 @@ fn a_dry_run_is_answered_like_any_other_and_leaves_nothing_behind() {
     world.bind(&world.captured("rb-w31.json"));
     let ledger = world.directory().join("ledger");
     let server = world.server_with_state(&["--ledger", &format!("file:{}", ledger.display())]);
-    world.hook(Hook::Works, &world.configuration(Hook::Works, server.secure, &[]));
+    world.hook(Hook::Works, &server, &[]);
     let (collection, work) = elsewhere(&world);
     let entries = || std::fs::read_to_string(&ledger).unwrap_or_default().matches("fort").count();
 

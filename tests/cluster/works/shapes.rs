@@ -97,9 +97,13 @@ fn no_shape_of_a_work_makes_a_condition_err() {
     let Some(plane) = ControlPlane::shared() else { return };
     let (world, server) = served(plane, "shapes");
     store_one(&world);
-    let served = codes(&world);
+    let reviewed = codes(&world);
     // Stored, not even read as a Work, and refused by the schema or by us.
-    assert_eq!(served.iter().map(|(code, _)| *code).collect::<Vec<_>>(), [200, 201, 400, 422], "{served:?}");
+    assert_eq!(
+        reviewed.iter().map(|(code, _)| *code).collect::<Vec<_>>(),
+        [200, 201, 400, 422],
+        "{reviewed:?}"
+    );
     drop(server);
     // Some are still for reviser, and so refused; most are not, and none of those needs it.
     let alone = codes(&world);

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"sync"
 	"time"
 
@@ -58,6 +59,14 @@ func routeTo(server *Server) Route {
 	return Route{target: func() string { return server.secure }}
 }
 
+// http2 is what is spoken where the API machinery offers HTTP/2, which it can be told not to do.
+var http2 = func() string {
+	if os.Getenv("DISABLE_HTTP2") != "" {
+		return "HTTP/1.1"
+	}
+	return "HTTP/2.0"
+}()
+
 // Client calls one webhook as the API machinery does, and keeps what went over the wire.
 type Client struct {
 	rest *rest.RESTClient
@@ -85,7 +94,7 @@ func newClient(route Route, config webhookutil.ClientConfig) (*Client, error) {
 	}
 	protocol := "HTTP/1.1"
 	if address, err := url.Parse(config.URL); err == nil && address.Hostname() == "localhost" {
-		protocol = "HTTP/2.0"
+		protocol = http2
 	}
 	return &Client{client, route.wire, protocol}, nil
 }
@@ -111,12 +120,12 @@ func serviceConfig(s *Site, path string) webhookutil.ClientConfig {
 
 // protocols are the two ways to reach a server.
 func (s *Site) protocols(server *Server, path string) ([]*Client, error) {
-	http2, err := s.loopback(server, path)
+	local, err := s.loopback(server, path)
 	if err != nil {
 		return nil, err
 	}
-	http1, err := s.service(server, path)
-	return []*Client{http1, http2}, err
+	service, err := s.service(server, path)
+	return []*Client{service, local}, err
 }
 
 // post sends an object, or bytes as they are, and decodes the reply.

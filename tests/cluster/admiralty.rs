@@ -1,0 +1,141 @@
+//! Pods and `PodChaperon`s on their way through a real API server, with the configurations that `reviser manifests` prints.
+
+use std::path::Path;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::process::Server;
+use crate::support::hook::Hook;
+use crate::support::kubectl::kubectl;
+use crate::support::plane::ControlPlane;
+use crate::support::world::World;
+
+const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/samples/admiralty");
+const ELECT: &str = "multicluster.admiralty.io/elect";
+const ASKS: &str = "multicluster.admiralty.io/targetpodtransformation";
+const OURS: &str = "reviser.io/targetpodtransformation";
+
+/// A server with the transformations of the samples; `targets` are what it knows about targets.
+fn serve(world: &World<'_>, targets: &Value) -> Server {
+    let transformations = Path::new(SAMPLES).join("policies");
+    std::fs::write(world.directory().join("state").join("targets.json"), targets.to_string()).unwrap();
+    world.server_with_state(&["-p", transformations.to_str().unwrap()])
+}
+
+/// The targets of the samples: `eu` is in the namespace of the world, `oregon` is for all.
+fn targets(world: &World<'_>) -> Value {
+    json!({"apiVersion": "v1", "kind": "List", "items": [
+        {"apiVersion": "multicluster.admiralty.io/v1alpha1", "kind": "Target",
+            "metadata": {"namespace": world.namespace(), "name": "eu", "labels": {"provider": "own"}}},
+        {"apiVersion": "multicluster.admiralty.io/v1alpha1", "kind": "ClusterTarget",
+            "metadata": {"name": "oregon", "labels": {"provider": "aws"}}},
+    ]})
+}
+
+/// The `object` of a sample, in the namespace of the world.
+fn sample(world: &World<'_>, file: &str) -> Value {
+    let text = std::fs::read_to_string(Path::new(SAMPLES).join(file)).unwrap();
+    let mut review: Value = serde_json::from_str(&text).unwrap();
+    let mut object = review["request"]["object"].take();
+    object["metadata"]["namespace"] = world.namespace().into();
+    object
+}
+
+fn pod(annotations: &Value) -> Value {
+    json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"generateName": "train-", "annotations": annotations},
+        "spec": {"containers": [{"name": "train", "image": "train"}]}})
+}
+
+#[test]
+fn a_pod_that_asks_arrives_with_the_annotation_that_admiralty_lets_through() {
+    let Some(plane) = ControlPlane::shared() else { return };
+    let world = World::new(plane, "pods");
+    let server = serve(&world, &targets(&world));
+    world.hook(Hook::Pods, &server, &[]);
+    let admin = plane.admin();
+    let create = |annotations: &Value| admin.create(&world.pods(), &pod(annotations));
+
+    let asking = create(&json!({(ELECT): "", (ASKS): "use-v100-32G"})).ok();
+    assert_eq!(
+        asking["metadata"]["annotations"],
+        json!({(ELECT): "", (ASKS): "use-v100-32G", (OURS): "use-v100-32G"})
+    );
+    // Others are not sent: they do not notice that the server is gone, and the ones that ask do.
+    assert_eq!(server.end(Signal::TERM).code, Some(0));
+    for annotations in [json!({}), json!({(ELECT): ""}), json!({(ASKS): "use-v100-32G"})] {
+        let stored = create(&annotations).ok();
+        assert!(stored["metadata"]["annotations"].get(OURS).is_none(), "{stored}");
+    }
+    let refused = create(&json!({(ELECT): "", (ASKS): "use-v100-32G"}));
+    assert!(refused.refused(500).contains("failed calling webhook \"pods.reviser.io\""), "{}", refused.text);
+}
+
+/// What nodes a chaperon of the sample is for, in a target that the source calls `target`.
+fn node_selector(plane: &ControlPlane, name: &'static str, target: &str, file: &str) -> Value {
+    let world = World::new(plane, name);
+    let server = serve(&world, &targets(&world));
+    world.hook(Hook::Chaperons(target), &server, &[]);
+    let created = plane.admin().create(&world.chaperons(), &sample(&world, file)).ok();
+    assert!(created["metadata"]["name"].is_string(), "{created}");
+    created["spec"]["nodeSelector"].clone()
+}
+
+#[test]
+fn a_chaperon_is_transformed_for_the_target_of_the_path() {
+    let Some(plane) = ControlPlane::shared() else { return };
+    let eu = node_selector(plane, "chaperons-eu", "eu", "02-create-chaperon-eu.json");
+    assert_eq!(eu, json!({"gpu-model": "V100", "gpu-memory": "32GB"}));
+    let oregon = node_selector(plane, "chaperons-oregon", "oregon", "03-create-chaperon-oregon.json");
+    assert_eq!(oregon, json!({"node.kubernetes.io/instance-type": "p3dn.24xlarge"}));
+}
+
+#[test]
+fn a_chaperon_is_refused_with_what_to_do() {
+    let Some(plane) = ControlPlane::shared() else { return };
+    let world = World::new(plane, "misspelt");
+    let server = serve(&world, &targets(&world));
+    world.hook(Hook::Chaperons("eu"), &server, &[]);
+    let misspelt = sample(&world, "04-create-chaperon-misspelt.json");
+    let Some(ran) = kubectl(plane, "admin", &["create", "-f", "-"], &misspelt.to_string()) else { return };
+    assert!(!ran.ok && ran.stdout.is_empty(), "{ran:?}");
+    for part in ["admission webhook \"podchaperons.reviser.io\" denied the request", "use-v100-32G"] {
+        assert!(ran.stderr.contains(part), "no {part:?} in {}", ran.stderr);
+    }
+}
+
+#[test]
+fn what_names_no_transformation_does_not_need_a_server() {
+    let Some(plane) = ControlPlane::shared() else { return };
+    let world = World::new(plane, "plain");
+    let server = serve(&world, &targets(&world));
+    world.hook(Hook::Chaperons("eu"), &server, &[]);
+    let admin = plane.admin();
+    let transformed = admin.create(&world.chaperons(), &sample(&world, "02-create-chaperon-eu.json")).ok();
+    drop(server);
+
+    let plain = sample(&world, "05-create-chaperon-plain.json");
+    assert_eq!(admin.create(&world.chaperons(), &plain).ok()["spec"], plain["spec"]);
+    let refused = admin.create(&world.chaperons(), &sample(&world, "02-create-chaperon-eu.json"));
+    assert!(refused.refused(500).contains("failed calling webhook \"podchaperons.reviser.io\""));
+    // What is there goes on: it is written and taken away without us.
+    let path = format!("{}/{}", world.chaperons(), transformed["metadata"]["name"].as_str().unwrap());
+    let labelled = json!({"metadata": {"labels": {"team": "research"}}});
+    admin.patch(&path, crate::support::client::MERGE, &labelled).ok();
+    admin.delete(&path).ok();
+    admin.get(&path).refused(404);
+}
+
+#[test]
+fn a_selector_of_targets_is_an_error_of_ours_where_nothing_is_known_about_the_target() {
+    let Some(plane) = ControlPlane::shared() else { return };
+    let world = World::new(plane, "unknown-target");
+    let server = serve(&world, &json!({"apiVersion": "v1", "kind": "List", "items": []}));
+    world.hook(Hook::Chaperons("eu"), &server, &[]);
+    let refused = plane.admin().create(&world.chaperons(), &sample(&world, "02-create-chaperon-eu.json"));
+    assert!(
+        refused.refused(500).contains("give its Target, ClusterTarget or Cluster document"),
+        "{}",
+        refused.text
+    );
+}
