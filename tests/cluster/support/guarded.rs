@@ -38,10 +38,10 @@ const GRACE: Duration = Duration::from_secs(20);
 /// A running program, and what it has written so far.
 #[derive(Debug)]
 pub(crate) struct Guarded {
-    name: &'static str,
+    pub(crate) name: &'static str,
     guard: Child,
     signals: ChildStdin,
-    log: Arc<Mutex<Vec<String>>>,
+    pub(crate) log: Arc<Mutex<Vec<String>>>,
 }
 
 impl Guarded {

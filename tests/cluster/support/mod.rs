@@ -3,7 +3,7 @@
 //! Not a test. `tests/cluster/README.md` says how a test uses it.
 
 pub(crate) mod client;
-mod guarded;
+pub(crate) mod guarded;
 pub(crate) mod hook;
 pub(crate) mod kubectl;
 pub(crate) mod plane;

@@ -30,9 +30,11 @@ pub(crate) struct ControlPlane {
     // In the order in which they have to go.
     api: Mutex<Guarded>,
     etcd: Guarded,
-    etcd_ports: [Port; 2],
+    /// For clients, and for others of its kind.
+    pub(crate) etcd_ports: [Port; 2],
     port: Port,
-    binaries: PathBuf,
+    /// Where etcd, kube-apiserver and kube-controller-manager are.
+    pub(crate) binaries: PathBuf,
     directory: TempDir,
 }
 
@@ -53,6 +55,15 @@ impl ControlPlane {
     }
 
     fn start_with(binaries: PathBuf) -> Self {
+        let plane = Self::bare_with(binaries);
+        plane.define();
+        let everything = json!([{"apiGroups": KARMADAS, "resources": ["*"], "verbs": ["*"]}]);
+        plane.grant("karmada", "karmada", &everything);
+        plane
+    }
+
+    /// One without the definitions of `tests/data/cluster`, for whoever brings others, and where only `admin` may anything.
+    pub(crate) fn bare_with(binaries: PathBuf) -> Self {
         let directory = tempfile::Builder::new().prefix("reviser-control-plane").tempdir().unwrap();
         let credentials = Credentials::make(directory.path());
         let port = Port::reserve();
@@ -62,9 +73,6 @@ impl ControlPlane {
         let api = Mutex::new(start_api(&binaries, directory.path(), &etcd_ports[0], &port));
         let plane = Self { api, etcd, etcd_ports, port, binaries, directory };
         plane.wait_until_ready();
-        plane.define();
-        let everything = json!([{"apiGroups": KARMADAS, "resources": ["*"], "verbs": ["*"]}]);
-        plane.grant("karmada", "karmada", &everything);
         plane
     }
 
@@ -216,10 +224,18 @@ fn start_api(binaries: &Path, directory: &Path, etcd: &Port, port: &Port) -> Gua
         ("--service-account-signing-key-file", "sa.key"),
         ("--token-auth-file", "tokens.csv"),
         ("--cert-dir", "certificates"),
+        // An aggregated API server knows it by these.
+        ("--proxy-client-cert-file", "front-proxy.crt"),
+        ("--proxy-client-key-file", "front-proxy.key"),
+        ("--requestheader-client-ca-file", "ca.crt"),
     ];
     api.args(files.map(|(flag, file)| format!("{flag}={}", directory.join(file).display())));
     api.args([
         "--authorization-mode=RBAC",
+        "--requestheader-allowed-names=front-proxy",
+        "--requestheader-username-headers=X-Remote-User",
+        "--requestheader-group-headers=X-Remote-Group",
+        "--requestheader-extra-headers-prefix=X-Remote-Extra-",
         "--service-account-issuer=https://kubernetes.default.svc",
         "--service-cluster-ip-range=10.96.0.0/16",
         // These want controllers or nodes that are not here.
@@ -231,7 +247,7 @@ fn start_api(binaries: &Path, directory: &Path, etcd: &Port, port: &Port) -> Gua
 }
 
 /// Where the binaries are, if they are.
-fn binaries() -> Option<PathBuf> {
+pub(crate) fn binaries() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = || set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));
     let directory = set("REVISER_CONTROL_PLANE")

@@ -26,7 +26,7 @@ pub(crate) struct Credentials {
 }
 
 impl Credentials {
-    /// Makes them in `directory`: `ca.crt`, `server.crt`, `server.key`, `sa.key`, `sa.pub`, `tokens.csv`.
+    /// Makes them in `directory`: `ca.crt`, `server.crt`, `server.key`, `sa.key`, `sa.pub`, `tokens.csv`, `front-proxy.crt`, `front-proxy.key`.
     pub(crate) fn make(directory: &Path) -> Self {
         let now = SystemTime::now();
         let authority = Authority::new(now).unwrap();
@@ -40,7 +40,11 @@ impl Credentials {
         write("sa.pub", &accounts.public_key_pem());
         let token = |(user, group): &(&str, &str)| format!("{user}-token,{user},{user},\"{group}\"\n");
         write("tokens.csv", &USERS.iter().map(token).collect::<String>());
-        Self { directory: directory.to_owned(), authority }
+        let credentials = Self { directory: directory.to_owned(), authority };
+        let (certificate, key) = credentials.issue_client("front-proxy", "tests");
+        write("front-proxy.crt", &certificate);
+        write("front-proxy.key", &key);
+        credentials
     }
 
     /// Writes `NAME.kubeconfig` (a token) and `NAME.certificate.kubeconfig` for each user of the server at `port`.
