@@ -23,9 +23,9 @@ const REFUSED: [(&str, &str, &str); 18] = [
         "it is IP:PORT, for instance 127.0.0.1:8080 or [::1]:8080",
     ),
     ("--admin-bind-address <IP:PORT>", ":8080", "it is IP:PORT, for instance 127.0.0.1:8080 or [::1]:8080"),
-    ("--ledger <LEDGER>", "file:", "it is `memory` or `file:PATH`"),
-    ("--ledger <LEDGER>", "/var/ledger", "it is `memory` or `file:PATH`"),
-    ("--ledger <LEDGER>", "memory:", "it is `memory` or `file:PATH`"),
+    ("--ledger <LEDGER>", "file:", "it is `memory`, `file:PATH` or `kubernetes`"),
+    ("--ledger <LEDGER>", "/var/ledger", "it is `memory`, `file:PATH` or `kubernetes`"),
+    ("--ledger <LEDGER>", "memory:", "it is `memory`, `file:PATH` or `kubernetes`"),
     ("--log-format <FORMAT>", "yaml", "failed to parse \"yaml\" as a log format: it is text or json"),
     (
         "--log-level <LEVEL>",
@@ -52,6 +52,26 @@ fn a_value_that_a_flag_can_not_have_is_refused_with_what_it_can() {
         // From the environment just so.
         let variable = format!("REVISER_{}", name[2..].replace('-', "_").to_uppercase());
         assert_done(&directory.run_with(&["serve"], &[(&variable, value)], ""), 2, "", &text);
+    }
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let directory = Directory::new();
+    for (arguments, advice) in [
+        (&["--kubeconfig", "a", "--in-cluster"][..], "cannot be used with '--in-cluster'"),
+        (&["--kubeconfig", "a", "--state", "b"], "cannot be used with '--state"),
+        (&["--in-cluster", "--state", "b"], "cannot be used with '--state"),
+        (&["--ledger", "kubernetes"], "--ledger kubernetes needs --kubeconfig or --in-cluster"),
+        (&["--leader-elect-renew-deadline", "20s"], "--leader-elect-renew-deadline"),
+        (&["--leader-elect-retry-period", "0s"], "it is a duration, such as 15s, 1m or 1m30s"),
+        (&["--kubeconfig", "there-is-none"], "there-is-none"),
+        (&["--in-cluster"], "--in-cluster"),
+    ] {
+        let free = ["serve", "--secure-port", "0", "--admin-bind-address", "127.0.0.1:0"];
+        let done = directory.run(&[&free, arguments].concat());
+        assert_eq!(done.code, Some(2), "{arguments:?}: {}", done.stderr);
+        assert!(done.stderr.contains(advice), "{arguments:?}: {}", done.stderr);
     }
 }
 
