@@ -28,7 +28,10 @@ wait "$program"
 code=$?
 kill "$reader"
 wait "$reader"
-[ $? = 3 ] && rm -rf "$directory"
+if [ $? = 3 ]; then
+  # Somebody else may be writing to it still, or removing it too.
+  for _ in 1 2 3; do rm -rf "$directory"; [ -e "$directory" ] || break; sleep 1; done
+fi
 exit "$code"
 "#;
 
