@@ -176,6 +176,19 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// The same with all numbers [as an API server keeps them](Number::as_stored): what is written otherwise, it takes for
+    /// another value each time.
+    pub fn as_stored(&self) -> Value<'static> {
+        match self {
+            Self::Number(number) => Value::Number(number.as_stored()),
+            Self::Array(items) => Value::array(items.iter().map(Self::as_stored).collect()),
+            Self::Object(object) => Value::Object(
+                object.iter().map(|(name, value)| (name.to_owned(), value.as_stored())).collect(),
+            ),
+            other => other.clone().into_owned(),
+        }
+    }
+
     /// The same value, independent of the text that it was read from.
     pub fn into_owned(self) -> Value<'static> {
         match self {

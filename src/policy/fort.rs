@@ -74,7 +74,7 @@ fn elsewhere(node: Node<'_>, notes: &mut Notes) -> Option<Written> {
             }
             let place = fields.field.join("value");
             fields.end(notes);
-            value.map(|value| Written::Value(value, place))
+            value.map(|value| Written::Value(value.as_stored(), place))
         }
         other => {
             notes
@@ -122,7 +122,7 @@ impl Template<'_> {
         let elsewhere_place =
             self.elsewhere.as_ref().map_or_else(|| self.fort.field.clone(), |node| node.field.clone());
         let elsewhere = if let Some(node) = self.elsewhere {
-            node.value.clone()
+            node.value.as_stored()
         } else {
             let mut steps = given.to_vec();
             let written = match written {

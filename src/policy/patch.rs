@@ -68,7 +68,7 @@ pub(super) fn patch(node: Node<'_>, expressions: &mut Expressions, notes: &mut N
 pub(super) fn strategic(given: Value<'static>, place: &Pointer, notes: &mut Notes) -> Option<Patching> {
     let value = read(given, place, notes)?;
     check(Type::Strategic, &value, place, notes);
-    Some(Patching { kind: PatchKind::Strategic(Vec::new()), value: Templated::Constant(value) })
+    Some(Patching { kind: PatchKind::Strategic(Vec::new()), value: Templated::Constant(value.as_stored()) })
 }
 
 /// The patch, which may be YAML in a string, or an expression that gives it. One of comments only is null.

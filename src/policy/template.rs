@@ -87,7 +87,7 @@ impl Expressions {
     /// A value that stands at `place` of the document.
     pub(super) fn tree(&mut self, value: &Value<'static>, place: &Pointer, notes: &mut Notes) -> Templated {
         let mut faults = Vec::new();
-        let templated = Templated::compile(value, &self.scope, &mut faults);
+        let templated = Templated::compile(&value.as_stored(), &self.scope, &mut faults);
         for (at, fault) in faults {
             notes.note(&place.concat(&at), told(&fault));
         }
