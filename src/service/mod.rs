@@ -5,6 +5,7 @@
 
 mod chaperons;
 mod lookup;
+mod nulls;
 mod policies;
 mod review;
 mod revise;

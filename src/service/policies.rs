@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::ReviewOutcome;
+use super::{ReviewOutcome, nulls};
 use crate::domain::{Failure, shorten};
 use crate::json::{Raw, Value};
 use crate::policy::{self, Finding, Seniority, Verdict};
@@ -48,7 +48,8 @@ pub fn review_policy(review: PolicyReview<'_, '_>) -> ReviewOutcome<'static> {
     }
     let is_unchanged =
         review.old.and_then(|old| old.to_value().ok()).is_some_and(|old| says_the_same(&old, &object));
-    let (verdict, displaced) = beside_others(&object, review.stored);
+    let (mut verdict, displaced) = beside_others(&object, review.stored);
+    verdict.findings.extend(nulls::lost(&object));
     if !verdict.findings.is_empty() && !is_unchanged {
         let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
         let name = object.get("metadata").and_then(|metadata| metadata.get("name")).and_then(Value::as_str);
