@@ -13,6 +13,8 @@
 mod admiralty;
 mod connected;
 mod definitions;
+mod elected;
+mod members;
 #[path = "../support/process.rs"]
 mod process;
 mod server;

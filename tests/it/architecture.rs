@@ -31,6 +31,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "apiserver",
             "certs",
+            "controller",
             "documents",
             "domain",
             "doors",

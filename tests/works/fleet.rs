@@ -492,3 +492,30 @@ fn a_handover_that_ends_with_time_is_noticed() {
         assert_eq!(hosts(&world.api.state.lock()), [("a".to_owned(), true), ("b".to_owned(), false)]);
     }
 }
+
+/// Writes that cross can leave two hosts: the one that the ledger does not name lets go.
+#[test]
+fn of_two_hosts_one_lets_go() {
+    for shows_ledger in [true, false] {
+        let mut world = World::new(r#"{"mode":"AfterRelease"}"#, shows_ledger);
+        let both = || vec![("a".to_owned(), 3), ("b".to_owned(), 2)];
+        world.karmada.schedule(&world.api, both(), true);
+        world.karmada_rests().unwrap();
+        let a = world.api.state.lock().works.remove("a").unwrap();
+        let clusters = [(key(), reviser::domain::ClusterName::new("b").unwrap())];
+        world.ledger = Arc::new(MemoryLedger::with_entries(clusters));
+        world.restart_service();
+        world.karmada.reconcile_again(&world.api);
+        world.karmada.step(&world.api, world.time(), false);
+        world.touch(&name("b")).unwrap();
+        world.api.state.lock().works.insert("a".to_owned(), a);
+        assert_eq!(hosts(&world.api.state.lock()).len(), 2);
+        world.touches.clear();
+        world.set = policies(r#"{"mode":"AfterRelease"}"#);
+        let now = world.now;
+        world.excuses = Excuses { pinned: true, timed_out: true };
+        world.run(minutes(1)).unwrap();
+        assert_eq!(hosts(&world.api.state.lock()), [("b".to_owned(), false)], "since {now}");
+        assert!(world.touches.len() <= 2, "{:?}", world.touches);
+    }
+}

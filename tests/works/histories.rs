@@ -152,7 +152,7 @@ impl World {
                 self.api.restart_reviser(service);
             }
             Event::BackUpLedger => {
-                self.backup = self.ledger.read(&key(), None).now_or_never().unwrap().unwrap()
+                self.backup = self.ledger.read(&key(), None).now_or_never().unwrap().unwrap();
             }
             Event::PutBackLedger => {
                 let entries = self.backup.iter().map(|cluster| (key(), cluster.clone()));

@@ -6,6 +6,8 @@
 //! of the binding) says who it is. So a *gap*, an allocation that somebody lacks and no Work hosts, is closed by touching one Work after the other until
 //! one hosts it: the one that the ledger names, if it is there; else those that lack it first.
 //!
+//! Where several Works host one, those that the ledger does not name are touched too, and let go.
+//!
 //! What a round of touches does not close stays until its circumstances change, or for as long as a Work on its way out still hosts an
 //! allocation whose handover ends with time: then one Work is touched now and then.
 
@@ -121,8 +123,12 @@ impl Group {
     fn outlook(&self, allocation: &str, works: &BTreeMap<WorkName, Known>, epoch: u64) -> Outlook {
         let members = || self.members.iter().filter_map(|name| Some((name, works.get(name)?)));
         let hosts = |known: &Known| known.standing.hosts.contains(allocation);
-        if members().any(|(_, known)| !known.deleting && hosts(known)) {
-            return Outlook::None;
+        let live: Vec<(&WorkName, &Known)> =
+            members().filter(|(_, known)| !known.deleting && hosts(known)).collect();
+        match live.len() {
+            0 => {}
+            1 => return Outlook::None,
+            _ => return self.crowd(allocation, &live),
         }
         let may = |known: &Known| {
             let judged = known.epoch == epoch && !matches!(known.standing.due, Due::Unclear(_));
@@ -143,7 +149,7 @@ impl Group {
         if candidates.iter().any(|(_, known)| known.is_outdated() && known.failures == 0) {
             return Outlook::Later;
         }
-        let named = ledger.map(|cluster| format!("{EXECUTION_NAMESPACE_PREFIX}{cluster}"));
+        let named = self.named(allocation);
         let is_named = |name: &WorkName| named.as_ref() == Some(&name.namespace) && Some(name) != left;
         let mut round: Vec<&WorkName> = candidates.iter().map(|(name, _)| *name).collect();
         round
@@ -161,10 +167,30 @@ impl Group {
             (None, false) => WRITING,
         };
         let round = round.into_iter().cloned().collect();
+        Outlook::Gap(self.shape(allocation, releasing, &candidates), round, delay)
+    }
+
+    /// Several host it, as can come of writes that crossed. Whom the ledger does not name lets go when it is touched.
+    fn crowd(&self, allocation: &str, hosts: &[(&WorkName, &Known)]) -> Outlook {
+        if hosts.iter().any(|(_, known)| known.is_outdated() && known.failures == 0) {
+            return Outlook::Later;
+        }
+        let named = self.named(allocation);
+        let others = hosts.iter().filter(|(name, _)| named.as_ref() != Some(&name.namespace));
+        let round = others.map(|(name, _)| (*name).clone()).collect();
+        Outlook::Gap(self.shape(allocation, Vec::new(), hosts), round, Duration::ZERO)
+    }
+
+    /// The namespace of the Work that the ledger names.
+    fn named(&self, allocation: &str) -> Option<String> {
+        self.ledger.get(allocation).map(|cluster| format!("{EXECUTION_NAMESPACE_PREFIX}{cluster}"))
+    }
+
+    fn shape(&self, allocation: &str, releasing: Vec<WorkName>, candidates: &[(&WorkName, &Known)]) -> Shape {
+        let (ledger, left) = (self.ledger.get(allocation), self.left.get(allocation));
         let candidates =
             candidates.iter().map(|(name, known)| ((*name).clone(), known.uid.clone())).collect();
-        let shape = Shape { ledger: ledger.cloned(), left: left.cloned(), releasing, candidates };
-        Outlook::Gap(shape, round, delay)
+        Shape { ledger: ledger.cloned(), left: left.cloned(), releasing, candidates }
     }
 
     /// When something is to be done about one of its gaps.

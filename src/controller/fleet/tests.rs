@@ -58,7 +58,7 @@ fn name(number: usize) -> WorkName {
 
 /// Rules change every other workload.
 fn is_changed(name: &WorkName) -> bool {
-    name.name.len() % 2 == 0 && !name.name.ends_with('1')
+    name.name.len().is_multiple_of(2) && !name.name.ends_with('1')
 }
 
 fn revised(name: &WorkName, policies: u64) -> Option<u64> {

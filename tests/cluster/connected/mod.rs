@@ -4,9 +4,11 @@
 //!
 //! * `policies`: custom resources, put in force, refused and taken away.
 //! * `rights`: what it does with them, and what it says without.
+//! * `crowd`: ten thousand writes at once, while servers are killed.
 //! * `replicas`: several at once, and one allocation.
 //! * `restarts`: an API server that goes away and comes back.
 
+mod crowd;
 mod policies;
 mod replicas;
 mod restarts;
@@ -42,7 +44,7 @@ const COLLECTIONS: [(&str, &str); 7] = [
 ];
 
 /// Installs what `manifests/karmada/apiserver` has, unless it is there, and writes a kubeconfig file of its service account.
-fn install(plane: &ControlPlane, world: &World<'_>) -> PathBuf {
+pub(crate) fn install(plane: &ControlPlane, world: &World<'_>) -> PathBuf {
     let admin = plane.admin();
     for file in INSTALLED {
         let text = std::fs::read_to_string(Path::new(ROOT).join("manifests/karmada/apiserver").join(file));
@@ -72,7 +74,7 @@ fn connected(world: &World<'_>, kubeconfig: &Path) -> Server {
 }
 
 /// Waits until a server says that it is ready.
-fn until_ready(server: &Server) {
+pub(crate) fn until_ready(server: &Server) {
     let deadline = Instant::now() + PATIENCE;
     loop {
         let told = readiness(server).unwrap_or_else(|error| error.to_string());

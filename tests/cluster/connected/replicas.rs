@@ -12,7 +12,7 @@ use crate::support::world::World;
 const WORKLOADS: usize = 12;
 
 /// The captured Work for another workload and cluster.
-fn work(world: &World<'_>, cluster: &str, workload: &str) -> Value {
+pub(super) fn work(world: &World<'_>, cluster: &str, workload: &str) -> Value {
     let work = world.captured("work-create-cluster-z-w31.json");
     let mut manifest = work["spec"]["workload"]["manifests"][0].clone();
     manifest["metadata"]["name"] = workload.into();

@@ -35,6 +35,21 @@ fn while_no_server_is_there_selected_works_are_refused_and_others_are_stored() {
         assert_eq!(touched["metadata"]["resourceVersion"], stored["metadata"]["resourceVersion"]);
     }
 
+    // Nor is what has nothing to go by.
+    let without = |what: &str, parts: &[&str]| {
+        let mut bare = work.clone();
+        bare["metadata"]["name"] = what.into();
+        for part in parts {
+            let (above, name) = part.rsplit_once('/').unwrap();
+            bare.pointer_mut(above).unwrap().as_object_mut().unwrap().remove(name);
+        }
+        assert!(karmada.create(&collection, &bare).is_ok(), "{what}");
+    };
+    without("no-annotations", &["/metadata/annotations"]);
+    without("no-manifests", &["/spec/workload/manifests"]);
+    without("no-workload", &["/spec/workload"]);
+    without("nothing", &["/metadata/annotations", "/spec"]);
+
     // With a server they are written as if nothing had been.
     let server = world.server_with_state(&[]);
     world.hook(Hook::Works, &server, &[]);

@@ -69,6 +69,19 @@ fn a_work_is_revised_and_its_null_is_stored() {
     assert!(created.pointer(RECORD).unwrap().as_str().unwrap().contains(r#""hosts":["fort"]"#));
 }
 
+/// Its review has it twice; what etcd takes is the limit, and not what we read.
+#[test]
+fn a_work_as_large_as_an_api_server_stores_is_revised_and_written_again() {
+    let Some(plane) = ControlPlane::shared() else { return };
+    let (world, _server) = served(plane, "large");
+    let (collection, mut work) = elsewhere(&world);
+    work["spec"]["workload"]["manifests"][0]["spec"]["data"] = "x".repeat(1_400_000).into();
+    assert_eq!(world.karmada().create(&collection, &work).ok().pointer(PULL), Some(&Value::Null));
+    work["spec"]["workload"]["manifests"][0]["spec"]["paused"] = true.into();
+    let again = put(world.karmada(), &collection, &work).ok();
+    assert_eq!((again.pointer(PULL), &again["metadata"]["generation"]), (Some(&Value::Null), &json!(2)));
+}
+
 #[test]
 fn a_dry_run_is_answered_like_any_other_and_leaves_nothing_behind() {
     let Some(plane) = ControlPlane::shared() else { return };
