@@ -8,6 +8,7 @@
 
 #![expect(
     clippy::panic,
+    clippy::unwrap_in_result,
     clippy::unwrap_used,
     reason = "clippy lets tests do so, but does not take the helpers of a test for one"
 )]

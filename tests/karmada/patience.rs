@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Waits until `holds`; fails the test if it never does.
 #[track_caller]

@@ -121,7 +121,7 @@ impl Service {
         let metrics = self.metrics();
         let lines = metrics.lines().filter(|line| line.starts_with(counter));
         let lines = lines.filter(|line| labels.iter().all(|label| line.contains(label)));
-        lines.map(|line| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap() as u64).sum()
+        lines.map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()).sum()
     }
 
     /// What it has said, those that were killed included.

@@ -245,7 +245,7 @@ impl Stage {
         table
     }
 
-    /// Has a ConfigMap go through Karmada to both members. What was queued before it has been handled then.
+    /// Has a `ConfigMap` go through Karmada to both members. What was queued before it has been handled then.
     pub(crate) fn pass_through_karmada(&self, name: &str) {
         let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": NAMESPACE}});
         let policy = json!({

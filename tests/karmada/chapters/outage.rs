@@ -19,12 +19,20 @@ pub(crate) fn killed_in_a_handover(stage: &mut Stage) {
     });
     stage.tell_news();
     assert!(!stage.held()[other].hosts(), "it took the fort before it was free");
-    stage.step("reviser is killed, and started again");
+    stage.step("reviser is killed, and started again: it waits");
     stage.reviser().kill();
     stage.reviser().start();
     assert!(!stage.held()[other].hosts(), "it took the fort before it was free");
-    stage.step("The member is back");
+    stage.step(
+        "It is killed again, and while it is away the member is back: nobody sees that the fort is free",
+    );
+    stage.reviser().kill();
     stage.karmada.member(host).find_again();
+    until("the Work of the old host is gone", || !stage.held().contains_key(host));
+    stage.tell_news();
+    assert!(!stage.held()[other].hosts(), "{}", stage.table());
+    stage.step("It is started: it finds the handover that waits");
+    stage.reviser().start();
     stage.comes_to(&[(other, 4, true)]);
     stage.karmada.wait_for_members();
     stage.step("It is scheduled again");

@@ -50,14 +50,10 @@ pub(crate) fn weighed_otherwise(stage: &mut Stage) {
 }
 
 pub(crate) fn controllers_restarted(stage: &mut Stage) {
-    let versions = |stage: &Stage| -> BTreeMap<String, (i64, String)> {
-        let held = stage.held().into_iter();
-        held.map(|(cluster, held)| (cluster, (held.generation, held.resource_version))).collect()
-    };
     stage.step("karmada-controller-manager is restarted, and writes every Work again");
     let before = versions(stage);
     let settled = restarted(stage, "restarted-once");
-    let generations = |versions: &BTreeMap<String, (i64, String)>| -> BTreeMap<String, i64> {
+    let generations = |versions: &Versions| -> Vec<(String, i64)> {
         versions.iter().map(|(cluster, (generation, _))| (cluster.clone(), *generation)).collect()
     };
     assert_eq!(generations(&before), generations(&settled), "{}", stage.table());
@@ -65,15 +61,23 @@ pub(crate) fn controllers_restarted(stage: &mut Stage) {
     stage.step("Once more: now not even a version changes");
     assert_eq!(settled, restarted(stage, "restarted-twice"), "{}", stage.table());
     stage.comes_to(&[(X, 1, true), (Z, 3, false)]);
+}
 
-    fn restarted(stage: &mut Stage, mark: &str) -> BTreeMap<String, (i64, String)> {
-        let reviews = stage.reviser().counted(REQUESTS, &["works"]);
-        stage.karmada.restart_manager();
-        stage.pass_through_karmada(mark);
-        let reviewed = stage.reviser().counted(REQUESTS, &["works"]) - reviews;
-        assert!(reviewed > 0, "no Work was written again");
-        stage.say(&format!("            {reviewed} reviews of Works"));
-        let held = stage.held().into_iter();
-        held.map(|(cluster, held)| (cluster, (held.generation, held.resource_version))).collect()
-    }
+/// Of each cluster's Work the generation, and the version of all of it.
+type Versions = BTreeMap<String, (i64, String)>;
+
+fn versions(stage: &Stage) -> Versions {
+    let held = stage.held().into_iter();
+    held.map(|(cluster, held)| (cluster, (held.generation, held.resource_version))).collect()
+}
+
+/// What the Works are once Karmada's controllers have been through all there is.
+fn restarted(stage: &mut Stage, mark: &str) -> Versions {
+    let reviews = stage.reviser().counted(REQUESTS, &["works"]);
+    stage.karmada.restart_manager();
+    stage.pass_through_karmada(mark);
+    let reviewed = stage.reviser().counted(REQUESTS, &["works"]) - reviews;
+    assert!(reviewed > 0, "no Work was written again");
+    stage.say(&format!("            reviews of Works: {reviewed}"));
+    versions(stage)
 }
