@@ -137,6 +137,12 @@ fn leads(server: &Server) -> bool {
     metric(server, "reviser_leader", "") == 1
 }
 
+/// What a server says about touches that came to nothing.
+fn failures(server: &Server) -> Vec<String> {
+    let lines = server.process.said().into_iter();
+    lines.filter(|line| line.contains("could not be revised again")).take(3).collect()
+}
+
 /// Waits until the status of the policy says that all Works are as it says.
 fn until_current(admin: &Client, generation: i64, total: usize) -> Duration {
     let start = Instant::now();
@@ -217,6 +223,8 @@ fn a_policy_reaches_every_work_once_also_when_the_leader_is_killed_and_is_undone
     ));
     assert!((all..=all + 8).contains(&called), "{called}");
     assert!(fleet.both().iter().all(|(_, work)| work["metadata"]["generation"].as_i64().unwrap() <= 3));
+
+    assert_eq!(failures(&second), Vec::<String>::new());
 
     // It goes.
     let (before, touched) = (reviews(&second), touches(&second));
