@@ -25,6 +25,9 @@ mod patience;
 #[expect(dead_code, reason = "it also runs what ends by itself")]
 #[path = "../support/process.rs"]
 mod process;
+#[expect(dead_code, reason = "it also shuffles")]
+#[path = "../running/random.rs"]
+mod random;
 mod service;
 mod stage;
 #[expect(dead_code, reason = "it also has what stands in for Karmada")]

@@ -113,6 +113,15 @@ impl Observer {
         std::mem::take(&mut self.seen().changes)
     }
 
+    /// Waits until another state of a Work is seen, for so long at the most.
+    pub(crate) fn wait_for_change(&self, longest: Duration) {
+        let deadline = Instant::now() + longest;
+        let before = self.seen().states;
+        while self.seen().states == before && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// Stops looking. It fails the test if it was not able to look all the time.
     pub(crate) fn stop(mut self) {
         self.stop.store(true, Ordering::Relaxed);

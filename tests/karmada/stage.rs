@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -216,6 +216,12 @@ impl Stage {
         for line in news {
             self.say(&line);
         }
+    }
+
+    /// Waits until a Work has changed that has not been told yet, or for a second.
+    pub(crate) fn wait_for_news(&mut self) {
+        let Some(observer) = &self.observer else { return };
+        observer.wait_for_change(Duration::from_secs(1));
     }
 
     /// Fails the test if two were ever seen to host the fort.

@@ -5,6 +5,7 @@
 //! * `again`: the binding deleted alone; the Rollout deleted and made again at once.
 //! * `outage`: reviser killed in the middle of a handover; Karmada's webhook down.
 //! * `policies`: a policy is changed, and reaches every Work.
+//! * `weather`: all of that in random order, without waiting.
 //! * `removal`: reviser is removed, and has left nothing; the Rollout is deleted.
 
 mod again;
@@ -13,6 +14,7 @@ mod outage;
 mod policies;
 mod release;
 mod removal;
+mod weather;
 
 use crate::stage::Stage;
 
@@ -33,6 +35,7 @@ pub(crate) fn play(stage: &mut Stage) {
     policies::changed(stage);
     handover::dropped_and_released(stage);
     handover::pinned(stage);
+    weather::rough(stage);
     removal::removed(stage, &as_karmada_writes_them);
     removal::deleted(stage);
 }

@@ -1,0 +1,141 @@
+//! Everything at once: changes that do not wait for one another, while programs and members go and come back.
+//!
+//! What a cluster has to hold in between nobody can say, but that never two host the fort; in the end it has to come to one.
+//! No pins: they move a fort out of a cluster that does not let go, which is to be seen as an overlap.
+
+use serde_json::json;
+
+use crate::objects::{X, Z, binding_path};
+use crate::patience::until;
+use crate::random::Random;
+use crate::stage::Stage;
+
+/// How many changes there are before it may settle, and how often.
+const CHANGES: u64 = 8;
+const SPELLS: u64 = 5;
+
+/// The seed of another run, to see that one again. It is the same order of changes; what they meet may be another.
+const SEED: &str = "REVISER_KARMADA_SEED";
+
+pub(crate) fn rough(stage: &mut Stage) {
+    let seed = std::env::var(SEED).ok().map_or_else(seed_of_now, |seed| seed.parse().unwrap());
+    let mut weather = Weather {
+        random: Random::new(seed),
+        weights: vec![(X, 3), (Z, 1)],
+        replicas: 4,
+        released: 0,
+        away: None,
+    };
+    stage.say(&format!("\n            {SEED}={seed}"));
+    for spell in 1..=SPELLS {
+        stage.step(&format!("Rough weather, {spell} of {SPELLS}"));
+        for _ in 0..CHANGES {
+            weather.change(stage);
+        }
+        weather.settle(stage);
+    }
+    stage.divide(&[(X, 3), (Z, 1)]);
+    stage.release(4, "shop/checkout:calm");
+    stage.comes_to_one_host(&[(X, 3), (Z, 1)]);
+}
+
+/// What is so now, and what comes next.
+struct Weather {
+    random: Random,
+    weights: Vec<(&'static str, i64)>,
+    replicas: i64,
+    released: u64,
+    away: Option<&'static str>,
+}
+
+impl Weather {
+    /// Changes something, and waits for no more than that some Work is written; not even for that, at times.
+    fn change(&mut self, stage: &mut Stage) {
+        let told = match self.random.below(12) {
+            0..=4 => self.divide(stage),
+            5 | 6 => self.release(stage),
+            7 => self.make_again(stage),
+            8 => {
+                // It may not be there.
+                drop(stage.admin.delete(&binding_path()));
+                "the binding is deleted".to_owned()
+            }
+            9 => self.lose_or_find(stage),
+            10 => {
+                stage.reviser().kill();
+                stage.reviser().start();
+                "reviser is killed, and started".to_owned()
+            }
+            _ => {
+                stage.karmada.restart_manager();
+                "karmada-controller-manager is restarted".to_owned()
+            }
+        };
+        stage.say(&format!("{:>7} ms  {told}", stage.began.elapsed().as_millis()));
+        for _ in 0..self.random.below(3) {
+            stage.wait_for_news();
+        }
+        stage.tell_news();
+        stage.check_overlaps();
+    }
+
+    fn divide(&mut self, stage: &Stage) -> String {
+        let all: [&[(&str, i64)]; 5] =
+            [&[(X, 3), (Z, 1)], &[(X, 1), (Z, 3)], &[(X, 2), (Z, 2)], &[(X, 4)], &[(Z, 4)]];
+        self.weights = self.random.pick(&all).to_vec();
+        stage.divide(&self.weights);
+        format!("divided {:?}", self.weights)
+    }
+
+    fn release(&mut self, stage: &mut Stage) -> String {
+        self.released += 1;
+        self.replicas = if self.random.once_in(3) { 0 } else { 4 };
+        stage.release(self.replicas, &format!("shop/checkout:rough-{}", self.released));
+        format!("release {} with {} replicas", self.released, self.replicas)
+    }
+
+    fn make_again(&mut self, stage: &mut Stage) -> String {
+        stage.delete_template();
+        format!("the Rollout is deleted, and made again: {}", self.release(stage))
+    }
+
+    fn lose_or_find(&mut self, stage: &Stage) -> String {
+        if let Some(away) = self.away.take() {
+            stage.karmada.member(away).find_again();
+            return format!("{away} is back");
+        }
+        let name = self.random.pick(&[X, Z]);
+        stage.karmada.member(name).lose();
+        self.away = Some(name);
+        format!("{name} is away")
+    }
+
+    /// Everything is there again, and nothing more changes.
+    fn settle(&mut self, stage: &mut Stage) {
+        if let Some(away) = self.away.take() {
+            stage.karmada.member(away).find_again();
+        }
+        stage.karmada.wait_for_members();
+        let told = self.release(stage);
+        stage.say(&format!("{:>7} ms  it calms down: {told}", stage.began.elapsed().as_millis()));
+        // Karmada does not make a binding again that was deleted, unless the template changes after that.
+        let mut touches = 0;
+        until("there is a binding that stays", || {
+            let binding = stage.binding();
+            let stays = binding.is_some_and(|binding| binding["metadata"]["deletionTimestamp"].is_null());
+            if !stays {
+                touches += 1;
+                stage.change(&json!({"metadata": {"annotations": {"shop/touched": touches.to_string()}}}));
+            }
+            stays
+        });
+        let replicas = self.replicas;
+        let each: Vec<_> = self.weights.iter().map(|(name, weight)| (*name, weight * replicas / 4)).collect();
+        stage.comes_to_one_host(&each);
+    }
+}
+
+fn seed_of_now() -> u64 {
+    let since = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
+    since.as_secs() ^ u64::from(since.subsec_nanos())
+}
