@@ -10,15 +10,19 @@ use crate::patience::until;
 use crate::random::Random;
 use crate::stage::Stage;
 
-/// How many changes there are before it may settle, and how often.
+/// How many changes there are before it has to settle.
 const CHANGES: u64 = 8;
+
+/// How often that goes on, and how to have more of it.
 const SPELLS: u64 = 5;
+const MORE: &str = "REVISER_KARMADA_SPELLS";
 
 /// The seed of another run, to see that one again. It is the same order of changes; what they meet may be another.
 const SEED: &str = "REVISER_KARMADA_SEED";
 
 pub(crate) fn rough(stage: &mut Stage) {
-    let seed = std::env::var(SEED).ok().map_or_else(seed_of_now, |seed| seed.parse().unwrap());
+    let given = |name: &str| std::env::var(name).ok().map(|number| number.parse().unwrap());
+    let (seed, spells) = (given(SEED).unwrap_or_else(seed_of_now), given(MORE).unwrap_or(SPELLS));
     let mut weather = Weather {
         random: Random::new(seed),
         weights: vec![(X, 3), (Z, 1)],
@@ -27,13 +31,14 @@ pub(crate) fn rough(stage: &mut Stage) {
         away: None,
     };
     stage.say(&format!("\n            {SEED}={seed}"));
-    for spell in 1..=SPELLS {
-        stage.step(&format!("Rough weather, {spell} of {SPELLS}"));
+    for spell in 1..=spells {
+        stage.step(&format!("Rough weather, {spell} of {spells}"));
         for _ in 0..CHANGES {
             weather.change(stage);
         }
         weather.settle(stage);
     }
+    stage.change(&json!({"metadata": {"annotations": {"shop/touched": null}}}));
     stage.divide(&[(X, 3), (Z, 1)]);
     stage.release(4, "shop/checkout:calm");
     stage.comes_to_one_host(&[(X, 3), (Z, 1)]);
@@ -51,6 +56,7 @@ struct Weather {
 impl Weather {
     /// Changes something, and waits for no more than that some Work is written; not even for that, at times.
     fn change(&mut self, stage: &mut Stage) {
+        stage.tell_news();
         let told = match self.random.below(12) {
             0..=4 => self.divide(stage),
             5 | 6 => self.release(stage),
