@@ -1,7 +1,8 @@
 //! A server that reads from an API server: what has to have been read before it is ready, and the election of one replica.
 
+use std::time::Duration;
+
 use super::in_force::InForce;
-use super::serve::Election;
 use crate::apiserver::ApiServer;
 use crate::controller::{self, ControllerMetrics, ElectionOptions};
 use crate::server::{Check, Lifecycle, Phase};
@@ -12,6 +13,19 @@ const LEASE: &str = "reviser";
 
 /// The namespace of the lease where nothing says another one.
 const NAMESPACE: &str = "reviser-system";
+
+/// How one of several replicas is elected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Election {
+    /// The namespace that the lease is in; without it, that of the pod, or `reviser-system`.
+    pub namespace: Option<String>,
+    /// How long others wait for a leader that they have not heard from.
+    pub lease_duration: Duration,
+    /// How long a leader goes on without having renewed its lease.
+    pub renew_deadline: Duration,
+    /// How long to wait between two attempts.
+    pub retry_period: Duration,
+}
 
 /// Whether all clusters have been read.
 pub(super) fn clusters(state: &KubeState) -> Check {

@@ -10,5 +10,6 @@ mod serve;
 mod state;
 
 pub use check::{Checked, check};
+pub use connected::Election;
 pub use policies::{Loaded, load};
-pub use serve::{Election, LedgerChoice, ServeConfig, ServeError, State, serve};
+pub use serve::{LedgerChoice, ServeConfig, ServeError, State, serve};

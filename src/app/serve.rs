@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use prometheus_client::registry::Registry;
 
-use super::connected;
+use super::connected::{self, Election};
 use super::custom::CustomPolicies;
 use super::in_force::InForce;
 use super::policies::Loaded;
@@ -73,19 +73,6 @@ pub struct ServeConfig {
     pub max_body_bytes: usize,
     /// How long to serve on, not ready, after SIGTERM.
     pub drain: Duration,
-}
-
-/// How one of several replicas is elected.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Election {
-    /// The namespace that the lease is in; without it, that of the pod, or `reviser-system`.
-    pub namespace: Option<String>,
-    /// How long others wait for a leader that they have not heard from.
-    pub lease_duration: Duration,
-    /// How long a leader goes on without having renewed its lease.
-    pub renew_deadline: Duration,
-    /// How long to wait between two attempts.
-    pub retry_period: Duration,
 }
 
 /// Where bindings, Works and clusters are read.
