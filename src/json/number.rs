@@ -53,7 +53,7 @@ impl<'a> Number<'a> {
             return Number::from(integer);
         }
         match self.0.parse::<f64>() {
-            Ok(float) if float == 0.0 => Number::from(0),
+            Ok(0.0) => Number::from(0),
             Ok(float) if float.is_finite() => {
                 let size = float.abs();
                 // As Go writes them.
