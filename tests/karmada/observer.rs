@@ -36,6 +36,8 @@ pub(crate) struct Seen {
     pub(crate) changes: Vec<String>,
     /// Each moment at which more than one did.
     pub(crate) overlaps: Vec<String>,
+    /// The same of the members.
+    pub(crate) member_overlaps: Vec<String>,
     /// How many states of Works were seen, and how often a member was looked at.
     states: u64,
     looks: u64,
@@ -77,8 +79,8 @@ impl Seen {
 
     /// What there was to see, in one line.
     pub(crate) fn told(&self) -> String {
-        let Self { states, looks, overlaps, longest, .. } = self;
-        let (overlaps, longest) = (overlaps.len(), longest.as_millis());
+        let Self { states, looks, longest, .. } = self;
+        let (overlaps, longest) = (self.overlaps.len(), longest.as_millis());
         format!(
             "            seen: {states} states of Works, {looks} looks at members, {overlaps} overlaps, the longest gap {longest} ms"
         )
@@ -208,7 +210,7 @@ fn look(since: Instant, members: &[(&'static str, Client)], seen: &Mutex<Seen>, 
             let other = held.iter().find(|(other, held)| *other != name && held.is_some());
             if let (true, Some((other, _))) = (all_along, other) {
                 let at = since.elapsed().as_millis();
-                seen.overlaps.push(format!("members {name} and {other} at {at} ms"));
+                seen.member_overlaps.push(format!("members {name} and {other} at {at} ms"));
                 seen.changes.push(format!("{at:>7} ms  OVERLAP in the members {name} and {other}"));
             }
         }

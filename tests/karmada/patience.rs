@@ -10,6 +10,18 @@ pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     until_some(what, || holds().then_some(()));
 }
 
+/// Whether it comes about that it `holds` within a few seconds.
+pub(crate) fn soon(mut holds: impl FnMut() -> bool) -> bool {
+    let deadline = Instant::now() + Duration::from_secs(5);
+    while !holds() {
+        if Instant::now() > deadline {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    true
+}
+
 /// Waits until `look` finds something, and gives that; fails the test if it never does.
 #[track_caller]
 pub(crate) fn until_some<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {

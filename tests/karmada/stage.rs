@@ -28,7 +28,9 @@ pub(crate) struct Stage {
     pub(crate) admin: Client,
     pub(crate) began: Instant,
     /// The image that the template has now.
-    image: String,
+    pub(crate) image: String,
+    /// Whether members may keep for a while what has no Work any more.
+    pub(crate) is_rough: bool,
     log: String,
 }
 
@@ -44,6 +46,7 @@ impl Stage {
             admin,
             began,
             image: String::new(),
+            is_rough: false,
             log: String::new(),
         }
     }
@@ -230,6 +233,8 @@ impl Stage {
         let Some(observer) = &self.observer else { return };
         let seen = observer.seen();
         assert!(seen.overlaps.is_empty(), "more than one hosted the fort: {:#?}", seen.overlaps);
+        let members = &seen.member_overlaps;
+        assert!(self.is_rough || members.is_empty(), "more than one hosted the fort: {members:#?}");
     }
 
     /// What binding, Works and members hold now.

@@ -1,12 +1,17 @@
 //! Everything at once: changes that do not wait for one another, while programs and members go and come back.
 //!
 //! What a cluster has to hold in between nobody can say, but that never two host the fort; in the end it has to come to one.
+//! Karmada looks into its cache for what it is to delete in a member. A Work that is made and deleted within a moment can so leave its
+//! object behind there, for good: seen here, and no Work shows it. It is told and taken away by hand, and what members hold meanwhile
+//! is no failure of ours.
+//!
 //! No pins: they move a fort out of a cluster that does not let go, which is to be seen as an overlap.
 
 use serde_json::json;
 
-use crate::objects::{X, Z, binding_path};
-use crate::patience::until;
+use crate::apply::path;
+use crate::objects::{X, Z, binding_path, rollout};
+use crate::patience::{soon, until};
 use crate::random::Random;
 use crate::stage::Stage;
 
@@ -31,6 +36,7 @@ pub(crate) fn rough(stage: &mut Stage) {
         away: None,
     };
     stage.say(&format!("\n            {SEED}={seed}"));
+    stage.is_rough = true;
     for spell in 1..=spells {
         stage.step(&format!("Rough weather, {spell} of {spells}"));
         for _ in 0..CHANGES {
@@ -137,7 +143,25 @@ impl Weather {
         });
         let replicas = self.replicas;
         let each: Vec<_> = self.weights.iter().map(|(name, weight)| (*name, weight * replicas / 4)).collect();
+        sweep(stage, &each);
         stage.comes_to_one_host(&each);
+    }
+}
+
+/// Takes away what Karmada has left behind in a member that is to have nothing.
+fn sweep(stage: &mut Stage, each: &[(&'static str, i64)]) {
+    until("there are the Works that are to be, and no others", || {
+        let held = stage.held();
+        let is_there =
+            |name: &str| held.get(name).is_some_and(|held| held.image == stage.image && !held.deleting);
+        held.len() == each.len() && each.iter().all(|(name, _)| is_there(name))
+    });
+    for name in [X, Z].into_iter().filter(|name| each.iter().all(|(other, _)| other != name)) {
+        let left = |stage: &Stage| stage.karmada.member(name).holds();
+        if !soon(|| left(stage).is_none()) {
+            stage.say(&format!("            {name}  LEFT BEHIND without a Work: {}", left(stage).unwrap()));
+            stage.karmada.member(name).admin().delete(&path(&rollout(0, ""))).ok();
+        }
     }
 }
 
