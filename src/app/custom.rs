@@ -5,11 +5,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use futures_util::stream::select_all;
 use futures_util::{Stream, StreamExt as _};
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
 
 use super::in_force::InForce;
 use crate::apiserver::{ApiServer, Event, Kind, Stored, Watched};
@@ -44,6 +46,26 @@ pub(super) struct CustomPolicies {
     kinds: [Followed; 5],
     is_synced: Arc<AtomicBool>,
     stored: StoredPolicies,
+    metrics: CustomMetrics,
+}
+
+/// What is counted of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CustomMetrics {
+    out_of_use: Gauge<i64, AtomicI64>,
+    unwatched: Gauge<i64, AtomicI64>,
+}
+
+impl CustomMetrics {
+    /// New ones, registered in `registry`.
+    pub(super) fn register(registry: &mut Registry) -> Self {
+        let metrics = Self::default();
+        let help = "Custom resources that are faulty, so that what they select is refused";
+        registry.register("reviser_policies_out_of_use", help, metrics.out_of_use.clone());
+        let help = "Kinds of custom resources that can't be watched at the moment, so that older ones may be in force";
+        registry.register("reviser_policies_unwatched", help, metrics.unwatched.clone());
+        metrics
+    }
 }
 
 /// How far a kind has been read.
@@ -57,7 +79,7 @@ struct Followed {
 
 impl CustomPolicies {
     /// The custom resources of `server`, to be put in force.
-    pub(super) fn new(server: ApiServer, in_force: InForce) -> Self {
+    pub(super) fn new(server: ApiServer, in_force: InForce, metrics: CustomMetrics) -> Self {
         Self {
             server,
             in_force,
@@ -65,6 +87,7 @@ impl CustomPolicies {
             kinds: Default::default(),
             is_synced: Arc::default(),
             stored: StoredPolicies::default(),
+            metrics,
         }
     }
 
@@ -116,6 +139,7 @@ impl CustomPolicies {
         let followed = &mut self.kinds[position];
         if let Event::Failed { problem, not_served, .. } = event {
             if !std::mem::replace(&mut followed.is_failing, true) {
+                self.metrics.unwatched.inc();
                 let advice = if not_served {
                     "apply the custom resource definitions of reviser, or serve policies from files with --policy"
                 } else {
@@ -131,6 +155,7 @@ impl CustomPolicies {
         }
         // To begin anew is not to have seen something.
         if !matches!(event, Event::Restarted) && std::mem::take(&mut followed.is_failing) {
+            self.metrics.unwatched.dec();
             tracing::info!(kind = kind.resource(), "policies are watched again");
         }
         match event {
@@ -193,8 +218,9 @@ impl CustomPolicies {
         let values: Vec<Value<'static>> =
             documents.iter().map(|(_, document)| document.value.clone()).collect();
         let policy::Admitted { policies, verdicts } = policy::admit(&values);
-        self.stored.store(Arc::new(values));
         let out_of_use = verdicts.iter().filter(|verdict| !verdict.is_in_force()).count();
+        self.stored.store(Arc::new(values));
+        self.metrics.out_of_use.set(i64::try_from(out_of_use).unwrap_or(i64::MAX));
         tracing::info!(
             documents = documents.len(),
             out_of_use,

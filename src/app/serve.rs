@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use prometheus_client::registry::Registry;
 
 use super::connected::{self, Election};
-use super::custom::CustomPolicies;
+use super::custom::{CustomMetrics, CustomPolicies};
 use super::in_force::InForce;
 use super::policies::Loaded;
 use super::reload::{self, PolicyFiles};
@@ -145,10 +145,10 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
     if let Some(set) = first {
         in_force.tell(set, Vec::new());
     }
-    let custom = server
-        .as_ref()
-        .filter(|_| reads_custom)
-        .map(|server| CustomPolicies::new(server.clone(), in_force.clone()));
+    let mut registry = Registry::default();
+    let custom = server.as_ref().filter(|_| reads_custom).map(|server| {
+        CustomPolicies::new(server.clone(), in_force.clone(), CustomMetrics::register(&mut registry))
+    });
     checks.extend(custom.as_ref().map(CustomPolicies::check));
     // Where nobody knows what an API server holds, each document is looked at by itself.
     let stored = custom.as_ref().map(CustomPolicies::stored).unwrap_or_default();
@@ -166,7 +166,6 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
     options.limits.max_body_bytes = config.max_body_bytes;
     options.drain = config.drain;
 
-    let mut registry = Registry::default();
     let metrics = Metrics::register(&mut registry);
     if let Some(files) = files {
         state::register(&files, &mut registry);
