@@ -64,5 +64,5 @@ pub(super) async fn stand(
         () = &mut ending => return,
         policies = in_force.subscribe() => policies,
     };
-    controller::run(server, policies, options, metrics, ending).await;
+    controller::run(server, in_force.service(), policies, options, metrics, ending).await;
 }

@@ -36,13 +36,17 @@ struct Document {
     status: Option<serde_json::Value>,
 }
 
+/// Position of the kind, namespace and name.
+type Key = (usize, String, String);
+
 /// The custom resources of an API server.
 #[derive(Debug)]
 pub(super) struct CustomPolicies {
     server: ApiServer,
     in_force: InForce,
-    /// By position of the kind, namespace and name.
-    documents: BTreeMap<(usize, String, String), Document>,
+    documents: BTreeMap<Key, Document>,
+    /// What is wrong with those that are out of use.
+    faults: BTreeMap<Key, String>,
     kinds: [Followed; 5],
     is_synced: Arc<AtomicBool>,
     stored: StoredPolicies,
@@ -84,6 +88,7 @@ impl CustomPolicies {
             server,
             in_force,
             documents: BTreeMap::new(),
+            faults: BTreeMap::new(),
             kinds: Default::default(),
             is_synced: Arc::default(),
             stored: StoredPolicies::default(),
@@ -212,8 +217,23 @@ impl CustomPolicies {
         })
     }
 
-    fn put_in_force(&self) {
-        let mut documents: Vec<(&(usize, String, String), &Document)> = self.documents.iter().collect();
+    /// Logs each custom resource that is out of use now and was not before, or for something else.
+    fn warn(&mut self, documents: &[(Key, Document)], verdicts: &[policy::Verdict]) {
+        let mut faults = BTreeMap::new();
+        for ((key, _), verdict) in documents.iter().zip(verdicts) {
+            let Some(fault) = verdict.faults().next().map(ToString::to_string) else { continue };
+            if self.faults.get(key) != Some(&fault) {
+                let (position, namespace, name) = key;
+                tracing::warn!(kind = %Kind::POLICIES[*position], namespace, name, error = fault, "a policy is faulty: what it selects is refused");
+            }
+            faults.insert(key.clone(), fault);
+        }
+        self.faults = faults;
+    }
+
+    fn put_in_force(&mut self) {
+        let mut documents: Vec<(Key, Document)> =
+            self.documents.iter().map(|(key, document)| (key.clone(), document.clone())).collect();
         documents.sort_by_cached_key(|(_, document)| Seniority::of(&document.value));
         let values: Vec<Value<'static>> =
             documents.iter().map(|(_, document)| document.value.clone()).collect();
@@ -227,9 +247,10 @@ impl CustomPolicies {
             policies = policies.policies.len(),
             "policies read from the API server"
         );
+        self.warn(&documents, &verdicts);
         let verdicts = documents.into_iter().zip(verdicts).map(|((key, document), verdict)| {
-            let (position, namespace, name) = key.clone();
-            let Document { uid, generation, status, .. } = document.clone();
+            let (position, namespace, name) = key;
+            let Document { uid, generation, status, .. } = document;
             Verdict {
                 kind: Kind::POLICIES[position].clone(),
                 namespace,

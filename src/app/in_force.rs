@@ -22,6 +22,11 @@ impl InForce {
         Self { service, told: watch::Sender::default(), is_known: watch::Sender::default() }
     }
 
+    /// Where they are in force.
+    pub(super) fn service(&self) -> Arc<Service> {
+        Arc::clone(&self.service)
+    }
+
     /// Puts a set in force, with what there is to say about the documents that it comes from.
     pub(super) fn put(&self, set: PolicySet, verdicts: Vec<Verdict>) {
         let set = Arc::new(set);

@@ -16,16 +16,21 @@ use super::metrics::ControllerMetrics;
 use super::policies::Policies;
 use super::statuses::Statuses;
 use crate::apiserver::{ApiServer, CallError, Event, Kind, Stored, Watched};
-use crate::domain::{BindingName, allocation_annotation, annotated_allocation};
+use crate::domain::{BindingName, Failure, allocation_annotation, annotated_allocation};
 use crate::json::Text;
-use crate::service::Standing;
+use crate::service::{Due, Service, Standing, WorkReview};
 
 /// How often is told, at the most, how far things are.
 const REPORT: Duration = Duration::from_secs(1);
 
+/// How long it may take before Works are named that are not as they should be, and how many of them.
+const LONG: Duration = Duration::from_mins(1);
+const EXAMPLES: usize = 3;
+
 /// A call that has ended.
 pub(super) enum Ended {
-    Touch(WorkName, Result<Stored, CallError>),
+    /// `true`: the door would have changed it, and so was not asked.
+    Touch(WorkName, Result<(Stored, bool), CallError>),
     Clear(BindingName, Result<Stored, CallError>),
     Status(super::statuses::Key, serde_json::Value, Result<Stored, CallError>),
 }
@@ -35,6 +40,7 @@ pub(super) type Calls = FuturesUnordered<BoxFuture<'static, Ended>>;
 /// What is known and under way.
 struct Driver<'d> {
     server: &'d ApiServer,
+    service: &'d Arc<Service>,
     metrics: &'d ControllerMetrics,
     start: Instant,
     policies: Arc<Policies>,
@@ -44,6 +50,8 @@ struct Driver<'d> {
     report: Report,
     /// The watches that see nothing at the moment.
     blind: BTreeSet<String>,
+    /// Whether touches fail for something that is no fault of theirs.
+    is_troubled: bool,
 }
 
 /// How far things are, as was told last.
@@ -55,16 +63,22 @@ struct Report {
     at: Option<Instant>,
     /// Since when there are stale Works, and how many touches it has taken.
     busy_since: Option<(Instant, u64)>,
+    /// Whether it has been told that this takes long.
+    told_long: bool,
+    /// Whether it has been told that nobody asks.
+    told_unasked: bool,
 }
 
 /// Does the work of the elected replica, until it is dropped.
 pub(super) async fn drive(
     server: &ApiServer,
+    service: &Arc<Service>,
     mut policies: watch::Receiver<Arc<Policies>>,
     metrics: &ControllerMetrics,
 ) {
     let mut driver = Driver {
         server,
+        service,
         metrics,
         start: Instant::now(),
         policies: Arc::clone(&policies.borrow_and_update()),
@@ -73,6 +87,7 @@ pub(super) async fn drive(
         statuses: Statuses::default(),
         report: Report::default(),
         blind: BTreeSet::new(),
+        is_troubled: false,
     };
     driver.begin_epoch();
     let mut works = server.watch(&Kind::WORK, Watched::Whole);
@@ -122,11 +137,18 @@ impl Driver<'_> {
     }
 
     fn touch(&mut self, name: WorkName) {
-        let server = self.server.clone();
+        let (server, service, policies) =
+            (self.server.clone(), Arc::clone(self.service), Arc::clone(&self.policies));
         let call = async move {
             let WorkName { namespace, name: work } = &name;
-            let stored = server.merge_patch(&Kind::WORK, namespace, work, None, &json!({})).await;
-            Ended::Touch(name, stored)
+            let touched = match server.merge_patch(&Kind::WORK, namespace, work, None, &json!({})).await {
+                Ok(stored) => {
+                    let passed_by = is_passed_by(&service, &policies, &stored).await;
+                    Ok((stored, passed_by))
+                }
+                Err(error) => Err(error),
+            };
+            Ended::Touch(name, touched)
         };
         self.calls.push(call.boxed());
     }
@@ -154,15 +176,21 @@ impl Driver<'_> {
             *touches += 1;
         }
         match ended {
-            Ended::Touch(name, Ok(stored)) => {
-                self.metrics.count_touch("done");
+            Ended::Touch(name, Ok((stored, passed_by))) => {
+                self.metrics.count_touch(if passed_by { "unasked" } else { "done" });
+                self.is_troubled = false;
                 let seen = Box::new(self.seen(&stored));
-                self.fleet.touched(now, &name, Touched::Done(seen));
+                let outcome = if passed_by { Touched::Unasked(seen) } else { Touched::Done(seen) };
+                self.fleet.touched(now, &name, outcome);
             }
             Ended::Touch(name, Err(error)) => {
-                let is_its_own = error.is_refusal() || error.is_conflict();
+                // Who may touch none is no fault of this one.
+                let is_its_own = (error.is_refusal() || error.is_conflict()) && !error.is_forbidden();
                 self.metrics.count_touch(if is_its_own { "refused" } else { "failed" });
-                tracing::warn!(work = %name, %error, "a Work could not be revised again; it is tried again later");
+                // What is wrong with the server is told once, until something works again.
+                if is_its_own || !std::mem::replace(&mut self.is_troubled, true) {
+                    tracing::warn!(work = %name, %error, "a Work could not be revised again; it is tried again later");
+                }
                 let outcome = if is_its_own { Touched::Refused } else { Touched::Trouble };
                 self.fleet.touched(now, &name, outcome);
             }
@@ -285,7 +313,17 @@ impl Driver<'_> {
         self.statuses.write(now, self.server, &self.policies, tally.as_ref(), &self.calls);
         let stale = self.fleet.stale();
         self.metrics.set_stale(stale);
+        self.tell_unasked();
         match self.report.busy_since {
+            Some((since, _)) if stale > 0 && since.elapsed() > LONG && !self.report.told_long => {
+                self.report.told_long = true;
+                let examples: Vec<String> = self.fleet.examples().take(EXAMPLES).map(example).collect();
+                tracing::warn!(
+                    works = stale,
+                    examples = examples.join("; "),
+                    "Works are still not as the policies say"
+                );
+            }
             None if stale > 0 && is_listed => {
                 tracing::info!(works = stale, "Works are not as the policies say");
                 self.report.busy_since = Some((now, 0));
@@ -294,10 +332,48 @@ impl Driver<'_> {
                 let seconds = since.elapsed().as_secs_f64();
                 tracing::info!(touches, seconds, "all Works are as the policies say");
                 self.report.busy_since = None;
+                self.report.told_long = false;
             }
             _ => {}
         }
-        self.statuses.wait().then_some(now + REPORT)
+        let long = self.report.busy_since.filter(|_| !self.report.told_long).map(|(since, _)| since + LONG);
+        if self.statuses.wait() { Some(now + REPORT) } else { long }
+    }
+
+    /// Says once that Works are stored without the door being asked, and once that it is asked.
+    fn tell_unasked(&mut self) {
+        let works = self.fleet.unasked().count();
+        let is_news = (works > 0) != self.report.told_unasked;
+        self.report.told_unasked = works > 0;
+        match self.fleet.unasked().next() {
+            Some(example) if is_news => tracing::warn!(
+                works,
+                %example,
+                "Works are stored without reviser being asked; apply the output of `reviser manifests --for karmada-works` that fits the policies"
+            ),
+            None if is_news => tracing::info!("reviser is asked about all Works that concern it"),
+            _ => {}
+        }
+    }
+}
+
+/// Whether a Work that has been touched has no record although the door would have given it one.
+async fn is_passed_by(service: &Service, policies: &Policies, stored: &Stored) -> bool {
+    let Ok(text) = Text::parse(stored.text().as_bytes()) else { return false };
+    let standing = Standing::of(&policies.set, stored.namespace(), text.root());
+    if !standing.is_some_and(|standing| standing.due == Due::Unrecorded) {
+        return false;
+    }
+    let review = WorkReview { namespace: stored.namespace(), object: text.root(), old: None, dry_run: true };
+    let outcome = service.review_work(review, None).await;
+    outcome.patch.is_ok_and(|patch| !patch.0.is_empty())
+}
+
+/// A Work that is not as the policies say, and why.
+fn example((name, failure): (&WorkName, Option<&Failure>)) -> String {
+    match failure {
+        Some(failure) => format!("{name}: {}", failure.message()),
+        None => name.to_string(),
     }
 }
 

@@ -24,7 +24,7 @@ impl ControllerMetrics {
     /// New metrics, registered in `registry`.
     pub fn register(registry: &mut Registry) -> Self {
         let metrics = Self::default();
-        for result in ["done", "refused", "failed"] {
+        for result in ["done", "unasked", "refused", "failed"] {
             drop(metrics.touches.get_or_create(&TouchLabels { result }));
         }
         registry.register("reviser_leader", "Whether this replica is elected", metrics.leader.clone());

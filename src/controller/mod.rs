@@ -26,6 +26,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use crate::apiserver::ApiServer;
+use crate::service::Service;
 
 pub use election::{ElectionOptions, identity};
 pub use metrics::ControllerMetrics;
@@ -37,12 +38,13 @@ pub use policies::{Policies, Verdict};
 /// beginning: a policy that is not there yet would be undone.
 pub async fn run(
     server: ApiServer,
+    service: Arc<Service>,
     policies: watch::Receiver<Arc<Policies>>,
     options: ElectionOptions,
     metrics: ControllerMetrics,
     shutdown: impl Future<Output = ()>,
 ) {
     let tell = |leads| metrics.set_leader(leads);
-    let work = || driver::drive(&server, policies.clone(), &metrics);
+    let work = || driver::drive(&server, &service, policies.clone(), &metrics);
     election::stand(&server, &options, shutdown, tell, work).await;
 }

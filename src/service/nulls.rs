@@ -50,8 +50,7 @@ fn has_meaning(field: &Pointer) -> bool {
 }
 
 fn finding(field: Pointer) -> Finding {
-    let problem = "is null in what was applied, and `kubectl apply` has dropped it; apply with --server-side, or write the patch as a text \
-                   (value: \"...\")";
+    let problem = "is null in what was applied, and `kubectl apply` has dropped it; apply with --server-side (a patch may also be written as a text)";
     Finding { document: 0, field, problem: problem.to_owned() }
 }
 

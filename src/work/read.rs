@@ -80,14 +80,14 @@ impl<'a> Work<'a> {
 
     /// The binding that it belongs to; `None` for a Work that has none, which nobody revises.
     pub fn binding(&self) -> Result<Option<BindingName>, Failure> {
-        if let Some(name) = self.annotation(BINDING_NAME_ANNOTATION)? {
+        if let Some(name) = self.name_in(BINDING_NAME_ANNOTATION)? {
             let namespace = self.annotation(BINDING_NAMESPACE_ANNOTATION)?;
             return Ok(Some(BindingName {
                 namespace: Some(namespace.unwrap_or_default().into_owned()),
                 name: name.into_owned(),
             }));
         }
-        let name = self.annotation(CLUSTER_BINDING_NAME_ANNOTATION)?;
+        let name = self.name_in(CLUSTER_BINDING_NAME_ANNOTATION)?;
         Ok(name.map(|name| BindingName { namespace: None, name: name.into_owned() }))
     }
 
@@ -134,8 +134,18 @@ impl<'a> Work<'a> {
         Some(Delivery { cluster: cluster.clone(), hosts, deleting_since, preserves: self.preserves })
     }
 
+    /// The name in an annotation. An empty one is no name, and nobody knows whose.
+    fn name_in(&self, key: &str) -> Result<Option<Cow<'a, str>>, Failure> {
+        match self.annotation(key)? {
+            Some(name) if name.is_empty() => Err(Failure::unprocessable(format!(
+                "the Work's annotation {key:?} is empty; name its binding, or take the annotation away"
+            ))),
+            name => Ok(name),
+        }
+    }
+
     fn annotation(&self, key: &str) -> Result<Option<Cow<'a, str>>, Failure> {
-        string(&self.annotations, key).map(|text| text.filter(|text| !text.is_empty())).map_err(|error| {
+        string(&self.annotations, key).map_err(|error| {
             Failure::unprocessable(format!("the Work's annotation {key:?} can't be read: {error}; mend it"))
         })
     }

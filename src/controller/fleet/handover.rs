@@ -97,6 +97,8 @@ struct Shape {
     left: Option<WorkName>,
     /// Works on their way out that host it.
     releasing: Vec<WorkName>,
+    /// All that are on their way out: one that let go before is waited for all the same, until it is gone.
+    leaving: Vec<WorkName>,
     /// Who may become its host.
     candidates: Vec<(WorkName, String)>,
 }
@@ -128,7 +130,7 @@ impl Group {
         match live.len() {
             0 => {}
             1 => return Outlook::None,
-            _ => return self.crowd(allocation, &live),
+            _ => return self.crowd(allocation, works, &live),
         }
         let may = |known: &Known| {
             let judged = known.epoch == epoch && !matches!(known.standing.due, Due::Unclear(_));
@@ -167,18 +169,23 @@ impl Group {
             (None, false) => WRITING,
         };
         let round = round.into_iter().cloned().collect();
-        Outlook::Gap(self.shape(allocation, releasing, &candidates), round, delay)
+        Outlook::Gap(self.shape(allocation, works, releasing, &candidates), round, delay)
     }
 
     /// Several host it, as can come of writes that crossed. Whom the ledger does not name lets go when it is touched.
-    fn crowd(&self, allocation: &str, hosts: &[(&WorkName, &Known)]) -> Outlook {
+    fn crowd(
+        &self,
+        allocation: &str,
+        works: &BTreeMap<WorkName, Known>,
+        hosts: &[(&WorkName, &Known)],
+    ) -> Outlook {
         if hosts.iter().any(|(_, known)| known.is_outdated() && known.failures == 0) {
             return Outlook::Later;
         }
         let named = self.named(allocation);
         let others = hosts.iter().filter(|(name, _)| named.as_ref() != Some(&name.namespace));
         let round = others.map(|(name, _)| (*name).clone()).collect();
-        Outlook::Gap(self.shape(allocation, Vec::new(), hosts), round, Duration::ZERO)
+        Outlook::Gap(self.shape(allocation, works, Vec::new(), hosts), round, Duration::ZERO)
     }
 
     /// The namespace of the Work that the ledger names.
@@ -186,11 +193,19 @@ impl Group {
         self.ledger.get(allocation).map(|cluster| format!("{EXECUTION_NAMESPACE_PREFIX}{cluster}"))
     }
 
-    fn shape(&self, allocation: &str, releasing: Vec<WorkName>, candidates: &[(&WorkName, &Known)]) -> Shape {
+    fn shape(
+        &self,
+        allocation: &str,
+        works: &BTreeMap<WorkName, Known>,
+        releasing: Vec<WorkName>,
+        candidates: &[(&WorkName, &Known)],
+    ) -> Shape {
+        let is_leaving = |name: &&WorkName| works.get(*name).is_some_and(|known| known.deleting);
+        let leaving = self.members.iter().filter(is_leaving).cloned().collect();
         let (ledger, left) = (self.ledger.get(allocation), self.left.get(allocation));
         let candidates =
             candidates.iter().map(|(name, known)| ((*name).clone(), known.uid.clone())).collect();
-        Shape { ledger: ledger.cloned(), left: left.cloned(), releasing, candidates }
+        Shape { ledger: ledger.cloned(), left: left.cloned(), releasing, leaving, candidates }
     }
 
     /// When something is to be done about one of its gaps.

@@ -111,6 +111,12 @@ impl Known {
         }
     }
 
+    /// Whatever kept it waiting is over.
+    pub(super) fn hurry(&mut self, now: Moment) {
+        self.not_before = now;
+        self.failures = 0;
+    }
+
     /// A touch was of no use.
     pub(super) fn failed(&mut self, now: Moment) {
         self.failures = self.failures.saturating_add(1);

@@ -24,9 +24,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
-use crate::domain::BindingName;
+use crate::domain::{BindingName, Failure};
 use crate::engine::Owner;
-use crate::service::Standing;
+use crate::service::{Due, Standing};
 
 use agenda::{Agenda, Job};
 use handover::{BindingList, Group};
@@ -74,6 +74,8 @@ pub struct Seen {
 pub enum Touched {
     /// It is stored, like this.
     Done(Box<Seen>),
+    /// It is stored, like this, and the door would have changed it: so the door was not asked.
+    Unasked(Box<Seen>),
     /// Not this one, now.
     Refused,
     /// The server, or the way to it, has trouble.
@@ -134,6 +136,7 @@ pub struct Fleet {
     works_listed: bool,
     /// Of each scope.
     bindings: [BindingList; 2],
+    unasked: BTreeSet<WorkName>,
 }
 
 impl Fleet {
@@ -151,6 +154,7 @@ impl Fleet {
             listing: 0,
             works_listed: false,
             bindings: Default::default(),
+            unasked: BTreeSet::new(),
         }
     }
 
@@ -218,6 +222,7 @@ impl Fleet {
     /// A Work is gone, or does not concern us any more.
     pub fn deleted(&mut self, now: Moment, name: &WorkName) {
         let Some(known) = self.works.remove(name) else { return };
+        self.unasked.remove(name);
         self.agenda.put(&Job::Touch(name.clone()), None);
         self.note_hosts(name, &known, None);
         self.leave(now, &known.standing.binding, name);
@@ -229,8 +234,19 @@ impl Fleet {
         let is_of_now = self.under_way.remove(name) == Some(self.epoch);
         let Some(known) = self.works.get_mut(name) else { return };
         match outcome {
+            Touched::Unasked(seen) => {
+                known.errand = None;
+                known.failed(now);
+                self.unasked.insert(name.clone());
+                self.applied(now, name, *seen);
+            }
             Touched::Done(seen) => {
                 known.errand = None;
+                if self.unasked.remove(name) {
+                    // The door is asked again, perhaps about the others too.
+                    self.ask_again(now);
+                }
+                let Some(known) = self.works.get_mut(name) else { return };
                 if let Some(standing) = seen.standing.as_ref().filter(|_| is_of_now) {
                     known.answered(now, &standing.due, standing.wanted.clone(), seen.generation);
                 }
@@ -245,6 +261,30 @@ impl Fleet {
         if let Some(binding) = binding {
             self.review(now, &binding);
         }
+    }
+
+    /// Touches at once those that nobody was asked about.
+    fn ask_again(&mut self, now: Moment) {
+        for name in self.unasked.clone() {
+            if let Some(known) = self.works.get_mut(&name) {
+                known.hurry(now);
+            }
+            self.plan(&name);
+        }
+    }
+
+    /// Works that were touched, and stored without the door being asked.
+    pub fn unasked(&self) -> impl Iterator<Item = &WorkName> {
+        self.unasked.iter()
+    }
+
+    /// Works that are not as the policies say, and why, if that is known.
+    pub fn examples(&self) -> impl Iterator<Item = (&WorkName, Option<&Failure>)> {
+        let stale = self.works.iter().filter(|(_, known)| !known.deleting && !known.is_current(self.epoch));
+        stale.map(|(name, known)| match &known.standing.due {
+            Due::Unclear(failure) => (name, Some(failure)),
+            _ => (name, None),
+        })
     }
 
     /// What is to be done now.

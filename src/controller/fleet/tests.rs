@@ -478,3 +478,82 @@ proptest! {
         prop_assert_eq!(world.touches.len(), touches);
     }
 }
+
+/// A Work of cluster-`cluster` that asks for the fort.
+fn asking(cluster: &str, version: u64, deleting: bool, hosts: bool) -> (WorkName, Seen) {
+    let fort = BTreeSet::from(["fort".to_owned()]);
+    let none = BTreeSet::new();
+    let standing = Standing {
+        binding: BindingName { namespace: Some("shop".into()), name: "checkout".into() },
+        policies: BTreeSet::new(),
+        wanted: "h".to_owned(),
+        due: Due::No,
+        hosts: if hosts { fort.clone() } else { none.clone() },
+        asks: fort.clone(),
+        lacks: if hosts { none } else { fort },
+    };
+    let name = WorkName { namespace: format!("karmada-es-cluster-{cluster}"), name: "checkout".into() };
+    let seen = Seen {
+        uid: cluster.to_owned(),
+        version: Some(version),
+        generation: 1,
+        deleting,
+        standing: Some(standing),
+    };
+    (name, seen)
+}
+
+/// What the fleet touches from now on, until it wants nothing for a while.
+fn touched_until_quiet(fleet: &mut Fleet, now: &mut u64) -> Vec<String> {
+    let mut all = Vec::new();
+    loop {
+        match fleet.next(ms(*now)) {
+            Next::Touch(name) => {
+                all.push(name.namespace.clone());
+                // It is answered as elsewhere once more, and so is not written.
+                fleet.touched(ms(*now), &name, Touched::Refused);
+            }
+            Next::Clear { .. } => panic!("nothing to clear"),
+            Next::Wait(Some(at)) if at < ms(*now + 20_000) => {
+                *now = u64::try_from(at.0.as_millis()).unwrap() + 1;
+            }
+            Next::Wait(_) => return all,
+        }
+    }
+}
+
+/// Karmada updates the Work of a dropped cluster once more, so that it lets go, before it deletes it; and a Work has a finalizer.
+#[test]
+fn a_host_that_let_go_before_it_left_is_waited_for_until_it_is_gone() {
+    let mut fleet = Fleet::new(Limits::default());
+    for scope in [Scope::Namespace, Scope::Cluster] {
+        fleet.begin_bindings(scope);
+        fleet.end_bindings(ms(0), scope);
+    }
+    let allocations = Allocations { defined: Some(["fort".to_owned()].into()), ..Allocations::default() };
+    fleet.begin_epoch(ms(0), allocations);
+    fleet.begin_list();
+    let tell = |fleet: &mut Fleet, now: u64, (name, seen): (WorkName, Seen)| {
+        fleet.applied(ms(now), &name, seen);
+    };
+    tell(&mut fleet, 0, asking("x", 1, false, true));
+    tell(&mut fleet, 0, asking("z", 2, false, false));
+    fleet.end_list(ms(0));
+    let binding = BindingName { namespace: Some("shop".into()), name: "checkout".into() };
+    let ledger = BTreeMap::from([("fort".to_owned(), "cluster-x".to_owned())]);
+    fleet.binding(ms(0), &binding, "1".to_owned(), ledger);
+    let mut now = 2_000;
+    assert_eq!(touched_until_quiet(&mut fleet, &mut now), [""; 0]);
+
+    tell(&mut fleet, now, asking("x", 3, false, false));
+    tell(&mut fleet, now, asking("x", 4, true, false));
+    touched_until_quiet(&mut fleet, &mut now);
+    // Its finalizer is taken away.
+    let (x, _) = asking("x", 5, true, false);
+    now += 60_000;
+    fleet.deleted(ms(now), &x);
+    assert_eq!(
+        touched_until_quiet(&mut fleet, &mut now).first().map(String::as_str),
+        Some("karmada-es-cluster-z")
+    );
+}

@@ -154,7 +154,7 @@ impl Watching {
 }
 
 /// When to ask again for a kind that is not served.
-const LATER: Duration = Duration::from_secs(5);
+const LATER: Duration = Duration::from_secs(30);
 
 impl Seen {
     fn take(&mut self, kind: &Kind, event: Event) {

@@ -88,8 +88,13 @@ pub(crate) fn until_ready(server: &Server) {
 }
 
 fn readiness(server: &Server) -> std::io::Result<String> {
+    told(server, "/readyz")
+}
+
+/// What a server answers on its admin port.
+fn told(server: &Server, path: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(server.admin)?;
-    stream.write_all(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
     let mut text = String::new();
     stream.read_to_string(&mut text)?;
     Ok(text)

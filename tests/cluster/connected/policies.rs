@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{PULL, RECORD, ROOT, install, until_ready};
+use super::{PULL, RECORD, ROOT, install, told, until_ready};
 use crate::support::client::{Client, MERGE};
 use crate::support::hook::Hook;
 use crate::support::plane::{ControlPlane, apply_definitions};
@@ -77,6 +77,10 @@ fn a_stored_work_follows_the_policies_as_they_come_change_and_go() {
     admin.patch(&policy, MERGE, &unknown).ok();
     let message = accepted(&admin, "rollout-fort", "False");
     assert!(message.contains("when"), "{message}");
+    let metrics = told(&server, "/metrics").unwrap();
+    for line in ["reviser_policies_out_of_use 1", "reviser_policies_unwatched 0", "reviser_leader 1"] {
+        assert!(metrics.lines().any(|told| told == line), "no {line}: {metrics}");
+    }
     let refused = world.karmada().touch(&path);
     assert!(refused.refused(500).contains("rollout-fort"), "{}", refused.text);
 
