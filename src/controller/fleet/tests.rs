@@ -504,14 +504,15 @@ fn asking(cluster: &str, version: u64, deleting: bool, hosts: bool) -> (WorkName
 }
 
 /// What the fleet touches from now on, until it wants nothing for a while.
-fn touched_until_quiet(fleet: &mut Fleet, now: &mut u64) -> Vec<String> {
+fn touched_until_quiet(fleet: &mut Fleet, now: &mut u64, works: &[(WorkName, Seen)]) -> Vec<String> {
     let mut all = Vec::new();
     loop {
         match fleet.next(ms(*now)) {
             Next::Touch(name) => {
                 all.push(name.namespace.clone());
-                // It is answered as elsewhere once more, and so is not written.
-                fleet.touched(ms(*now), &name, Touched::Refused);
+                // It is answered as before, and so is not written.
+                let (_, seen) = works.iter().find(|(own, _)| *own == name).unwrap();
+                fleet.touched(ms(*now), &name, Touched::Done(Box::new(seen.clone())));
             }
             Next::Clear { .. } => panic!("nothing to clear"),
             Next::Wait(Some(at)) if at < ms(*now + 20_000) => {
@@ -533,27 +534,29 @@ fn a_host_that_let_go_before_it_left_is_waited_for_until_it_is_gone() {
     let allocations = Allocations { defined: Some(["fort".to_owned()].into()), ..Allocations::default() };
     fleet.begin_epoch(ms(0), allocations);
     fleet.begin_list();
-    let tell = |fleet: &mut Fleet, now: u64, (name, seen): (WorkName, Seen)| {
-        fleet.applied(ms(now), &name, seen);
+    let z = asking("z", 2, false, false);
+    let tell = |fleet: &mut Fleet, now: u64, works: &[(WorkName, Seen)]| {
+        for (name, seen) in works {
+            fleet.applied(ms(now), name, seen.clone());
+        }
     };
-    tell(&mut fleet, 0, asking("x", 1, false, true));
-    tell(&mut fleet, 0, asking("z", 2, false, false));
+    let hosting = [asking("x", 1, false, true), z.clone()];
+    tell(&mut fleet, 0, &hosting);
     fleet.end_list(ms(0));
     let binding = BindingName { namespace: Some("shop".into()), name: "checkout".into() };
     let ledger = BTreeMap::from([("fort".to_owned(), "cluster-x".to_owned())]);
     fleet.binding(ms(0), &binding, "1".to_owned(), ledger);
     let mut now = 2_000;
-    assert_eq!(touched_until_quiet(&mut fleet, &mut now), [""; 0]);
+    assert_eq!(touched_until_quiet(&mut fleet, &mut now, &hosting), [""; 0]);
 
-    tell(&mut fleet, now, asking("x", 3, false, false));
-    tell(&mut fleet, now, asking("x", 4, true, false));
-    touched_until_quiet(&mut fleet, &mut now);
+    for (version, deleting) in [(3, false), (4, true)] {
+        let works = [asking("x", version, deleting, false), z.clone()];
+        tell(&mut fleet, now, &works[..1]);
+        touched_until_quiet(&mut fleet, &mut now, &works);
+    }
     // Its finalizer is taken away.
     let (x, _) = asking("x", 5, true, false);
     now += 60_000;
     fleet.deleted(ms(now), &x);
-    assert_eq!(
-        touched_until_quiet(&mut fleet, &mut now).first().map(String::as_str),
-        Some("karmada-es-cluster-z")
-    );
+    assert_eq!(touched_until_quiet(&mut fleet, &mut now, &[z]), ["karmada-es-cluster-z"]);
 }
