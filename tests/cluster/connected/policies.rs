@@ -99,3 +99,38 @@ fn a_stored_work_follows_the_policies_as_they_come_change_and_go() {
     assert_eq!(undone["spec"], work["spec"]);
     assert_eq!(undone["metadata"]["annotations"], work["metadata"]["annotations"]);
 }
+
+/// A policy that comes before the webhook configuration touches Works that nobody asks about.
+#[test]
+fn works_that_are_stored_without_the_door_being_asked_are_not_called_current() {
+    let Some(plane) = ControlPlane::start() else { return };
+    let world = World::new(&plane, "unasked");
+    let admin = plane.admin();
+    define(&admin);
+    world.bind(&world.captured("rb-w31.json"));
+    let kubeconfig = install(&plane, &world);
+    let server = world.server(&["--kubeconfig", kubeconfig.to_str().unwrap()]);
+    until_ready(&server);
+    let collection = World::works(&world.cluster("z"));
+    let work = world.captured("work-create-cluster-z-w31.json");
+    world.karmada().create(&collection, &work).ok();
+    let path = format!("{collection}/{}", work["metadata"]["name"].as_str().unwrap());
+
+    let example = Path::new(ROOT).join(EXAMPLE);
+    admin.create_yaml(POLICIES, &std::fs::read_to_string(&example).unwrap()).ok();
+    server.process.says(|line| line.contains("without reviser being asked"));
+    let status = until_some("the Work is counted", || {
+        let works = admin.get(&format!("{POLICIES}/rollout-fort")).ok()["status"]["works"].clone();
+        works.is_object().then_some(works)
+    });
+    assert_eq!(status, json!({"total": 1, "current": 0}));
+
+    // From here on the door is asked, and nobody else has to do anything.
+    world.hook(Hook::Works, &server, &["-p", example.to_str().unwrap()]);
+    becomes(&world, &path, "the Work is revised", |work| work.pointer(PULL) == Some(&Value::Null));
+    until_some("the Work is current", || {
+        let works = &admin.get(&format!("{POLICIES}/rollout-fort")).ok()["status"]["works"];
+        (*works == json!({"total": 1, "current": 1})).then_some(())
+    });
+    server.process.says(|line| line.contains("is asked about all Works"));
+}
