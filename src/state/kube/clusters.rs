@@ -96,20 +96,20 @@ impl Watching {
     async fn wait_until_served(&self, server: &ApiServer, kind: &Kind) {
         let mut told = None;
         loop {
-            let problem = match server.serves(kind).await {
+            let (problem, again) = match server.serves(kind).await {
                 Ok(true) => return,
                 Ok(false) => {
                     self.take(kind, Event::Restarted);
                     self.take(kind, Event::Synced);
-                    "the API server does not serve these: none are known".to_owned()
+                    ("the API server does not serve these: none are known".to_owned(), LATER)
                 }
-                Err(error) => format!("{error}; it is tried again"),
+                Err(error) => (format!("{error}; it is tried again"), SOON),
             };
             if told.as_ref() != Some(&problem) {
                 tracing::info!(kind = kind.resource(), "{problem}");
                 told = Some(problem);
             }
-            tokio::time::sleep(LATER).await;
+            tokio::time::sleep(again).await;
         }
     }
 
@@ -153,8 +153,11 @@ impl Watching {
     }
 }
 
-/// When to ask again for a kind that is not served.
+/// When to ask again whether a kind is served that was not.
 const LATER: Duration = Duration::from_secs(30);
+
+/// When to ask a server again that did not answer.
+const SOON: Duration = Duration::from_secs(2);
 
 impl Seen {
     fn take(&mut self, kind: &Kind, event: Event) {
