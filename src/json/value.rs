@@ -176,8 +176,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The same with all numbers [as an API server keeps them](Number::as_stored): what is written otherwise, it takes for
-    /// another value each time.
+    /// The same with all integers [as an API server keeps them](Number::as_stored).
     pub fn as_stored(&self) -> Value<'static> {
         match self {
             Self::Number(number) => Value::Number(number.as_stored()),

@@ -139,7 +139,7 @@ async fn nothing_is_claimed_unless_a_rule_needs_it() {
 #[tokio::test]
 async fn rules_apply_in_order_to_their_clusters_and_are_named() {
     let rules = r#"{"name":"make","fort":{"allocation":"lead","steps":"/made","field":"/go","generate":{"fort":[{"go":true}]}}},
-        {"name":"not-z","targetCluster":{"exclude":["z"]},"fort":{"allocation":"lead","steps":"/made","field":"/late","elsewhere":{"value":{"n":1.5}}}}"#;
+        {"name":"not-z","targetCluster":{"exclude":["z"]},"fort":{"allocation":"lead","steps":"/made","field":"/late","elsewhere":{"value":{"n":1.50}}}}"#;
     let service = Service::new(policies(rules), Arc::new(MemoryLedger::default()));
     let mut seen = Vec::new();
     for name in ["x", "y", "z"] {
@@ -155,7 +155,7 @@ async fn rules_apply_in_order_to_their_clusters_and_are_named() {
         seen,
         [
             (added(r#"[{"go":true}]"#), make.to_owned()),
-            (added(r#"[{"go":null,"late":{"n":1.5}}]"#), format!("{make} {not_z}")),
+            (added(r#"[{"go":null,"late":{"n":1.50}}]"#), format!("{make} {not_z}")),
             (added(r#"[{"go":null}]"#), make.to_owned()),
         ]
     );

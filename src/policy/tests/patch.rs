@@ -77,7 +77,7 @@ fn the_value_may_be_yaml_in_a_string() {
         assert_eq!(Case::rule(&rule).spec("{a: 1}"), r#"{"a":1,"zone":"x","m":16}"#, "{kind}");
     }
     let json = r#"type: JSON, value: '[{"op":"add","path":"/spec/n","value":1.50}]'"#;
-    assert_eq!(patched(json, "{}"), r#"{"n":1.5}"#);
+    assert_eq!(patched(json, "{}"), r#"{"n":1.50}"#);
 }
 
 /// As in the proposal of Admiralty's transformations, where the patch is but a comment.

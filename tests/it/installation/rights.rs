@@ -45,7 +45,7 @@ fn rights_are_those_that_are_needed_and_no_more() {
             &[
                 "resourcebindings.work.karmada.io  get,list,watch,patch",
                 "clusterresourcebindings.work.karmada.io  get,list,watch,patch",
-                "works.work.karmada.io  get,list,watch,patch",
+                "works.work.karmada.io  list,watch,patch",
                 "clusters.cluster.karmada.io  list,watch",
                 "rollouts.deploy.example.com  get",
             ]
