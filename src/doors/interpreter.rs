@@ -48,7 +48,8 @@ impl Door for Interpreter {
             Err(failure) => Outcome::plain(Err(failure.clone())),
         };
         self.metrics.count(&outcome.skipped, &outcome.handings);
-        let warnings: Vec<String> = outcome.skipped.iter().map(SkippedRule::to_string).collect();
+        let warnings: Vec<String> =
+            outcome.skipped.iter().map(SkippedRule::to_string).chain(outcome.warnings.clone()).collect();
         let body = interpreter::encode(&head, &outcome.answer);
         Line {
             uid: &head.uid,

@@ -32,6 +32,8 @@ pub(super) struct Context<'r, 'f, 'a> {
     values: BTreeMap<String, Value<'a>>,
     /// The object that expressions saw last, and after how many changes.
     seen: Option<(usize, Value<'a>)>,
+    /// What the rule that is being applied warns of.
+    pub(super) warnings: Vec<String>,
 }
 
 /// How many bytes the expressions of one request may give together to be written into the object.
@@ -62,6 +64,7 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
             begin: None,
             values: BTreeMap::new(),
             seen: None,
+            warnings: Vec::new(),
         }
     }
 
@@ -294,6 +297,12 @@ impl<'a> actions::Ask<'a> for Context<'_, '_, 'a> {
 
     fn pod_template(&self) -> &Pointer {
         self.facts.pod_template
+    }
+
+    fn warn(&mut self, warning: String) {
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
     }
 }
 

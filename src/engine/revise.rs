@@ -70,6 +70,8 @@ pub struct Revision<'r, 'a> {
     pub applied: Vec<(&'r Policy, &'r Rule)>,
     /// The rules that could not be applied and have been skipped for that.
     pub skipped: Vec<Skipped<'r>>,
+    /// What the user should know about rules and transformations that did less than they say.
+    pub warnings: Vec<String>,
     /// The transformations that changed something, after the rules, as `Kind/name`.
     pub transformed: Vec<String>,
     /// The allocations that rules have asked for and that the cluster hosts, by name.
@@ -165,7 +167,7 @@ fn run<'r, 'a>(
 ) -> Result<Revision<'r, 'a>, Stop> {
     let mut object = Draft::new(request.object)?;
     let mut context = Context::new(request, facts);
-    let (mut applied, mut skipped) = (Vec::new(), Vec::new());
+    let (mut applied, mut skipped, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
     let cluster = &request.target.cluster;
     for &policy in &selection.policies {
         context.begin(policy, &object);
@@ -178,6 +180,9 @@ fn run<'r, 'a>(
                     cluster.as_str()
                 ))
             };
+            let warned = |warning: String| {
+                format!("{} rule {:?} cluster {:?}: {warning}", policy.owner, rule.name, cluster.as_str())
+            };
             let before = object.changes();
             let was = trace.is_some().then(|| object.clone());
             let done = if rule.target.includes(cluster, facts.cluster).map_err(about)? {
@@ -187,8 +192,10 @@ fn run<'r, 'a>(
             };
             if let (Some(trace), Some(was)) = (&mut trace, &was) {
                 let outcome = outcome(&done, rule, was, &object).map_err(about)?;
-                trace.steps.push(Step { rule: format!("{}/{}", policy.owner, rule.name), outcome });
+                let warnings = context.warnings.clone();
+                trace.steps.push(Step { rule: format!("{}/{}", policy.owner, rule.name), outcome, warnings });
             }
+            warnings.extend(context.warnings.drain(..).map(warned));
             match done {
                 Done::Skipped(failure) => skipped.push(Skipped { policy, rule, failure: about(failure) }),
                 Done::Applied if object.changes() != before => applied.push((policy, rule)),
@@ -199,7 +206,7 @@ fn run<'r, 'a>(
             }
         }
     }
-    let transformed = transform(selection, &mut object, &mut context, facts, trace.as_mut())?;
+    let transformed = transform(selection, &mut object, &mut context, facts, trace.as_mut(), &mut warnings)?;
     chaperon::crosses(&object, request.workload)?;
     if let Some(trace) = &mut trace {
         let placed = context.settled.iter();
@@ -207,7 +214,8 @@ fn run<'r, 'a>(
             placed.filter_map(|(name, settled)| Placement::of(name, settled, facts.entries)).collect();
     }
     let (hosts, handings, claims) = Default::default();
-    let mut revision = Revision { object, applied, skipped, transformed, hosts, handings, claims, trace };
+    let mut revision =
+        Revision { object, applied, skipped, warnings, transformed, hosts, handings, claims, trace };
     for (allocation, settled) in context.settled {
         revision.settle(allocation, settled, request.target, facts.entries);
     }
@@ -244,6 +252,7 @@ fn transform<'r, 'a>(
     context: &mut Context<'r, '_, 'a>,
     facts: Facts<'_>,
     mut trace: Option<&mut Trace<'a>>,
+    warnings: &mut Vec<String>,
 ) -> Result<Vec<String>, Stop> {
     let cluster = context.cluster_name();
     let mut transformed = Vec::new();
@@ -258,8 +267,15 @@ fn transform<'r, 'a>(
             .map_err(|stop| stop.within(about))?;
         if let (Some(trace), Some(was)) = (&mut trace, &was) {
             let outcome = changed(was, object).map_err(about)?;
-            trace.steps.push(Step { rule: transformation.to_string(), outcome });
+            let warnings = context.warnings.clone();
+            trace.steps.push(Step { rule: transformation.to_string(), outcome, warnings });
         }
+        warnings.extend(
+            context
+                .warnings
+                .drain(..)
+                .map(|warning| format!("{transformation} cluster {:?}: {warning}", cluster.as_str())),
+        );
         if object.changes() != before {
             transformed.push(transformation.to_string());
         }
@@ -321,6 +337,7 @@ fn apply<'r, 'a>(
         Err(Stop::Refused(failure)) if failure.code() == Code::Unprocessable => {
             *object = before;
             context.forget();
+            context.warnings.clear();
             Ok(Done::Skipped(failure))
         }
         done => done,

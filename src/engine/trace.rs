@@ -24,6 +24,8 @@ pub struct Step<'a> {
     pub rule: String,
     /// What came of it.
     pub outcome: StepOutcome<'a>,
+    /// What it warns of.
+    pub warnings: Vec<String>,
 }
 
 /// What came of a rule.

@@ -65,8 +65,8 @@ impl Service {
         } else {
             self.settle(request, &set, &selection, Situation::default()).await?
         };
-        let Revised { object, applied, skipped, handings, knows_cluster, .. } = revised;
-        let mut warnings: Vec<String> = skipped.iter().map(SkippedRule::to_string).collect();
+        let Revised { object, applied, skipped, warnings: told, handings, knows_cluster, .. } = revised;
+        let mut warnings: Vec<String> = skipped.iter().map(SkippedRule::to_string).chain(told).collect();
         if self.clusters.is_some() && !knows_cluster && !selection.transformations.is_empty() {
             warnings.push(format!(
                 "nothing is known about the target {:?}, so that targetReference goes by its name alone; mend the URL, or give its document in --state",

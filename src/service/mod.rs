@@ -89,6 +89,8 @@ pub struct Outcome<'a> {
     pub applied: Vec<String>,
     /// The rules that were skipped.
     pub skipped: Vec<SkippedRule>,
+    /// What the user should know about rules that did less than they say.
+    pub warnings: Vec<String>,
     /// The allocations that leave a cluster.
     pub handings: Vec<Handing>,
 }
@@ -96,7 +98,7 @@ pub struct Outcome<'a> {
 impl<'a> Outcome<'a> {
     /// An answer that rests on no rule, or none.
     pub fn plain(answer: Result<Answer<'a>, Failure>) -> Self {
-        Self { answer, applied: Vec::new(), skipped: Vec::new(), handings: Vec::new() }
+        Self { answer, applied: Vec::new(), skipped: Vec::new(), warnings: Vec::new(), handings: Vec::new() }
     }
 }
 
@@ -192,11 +194,11 @@ impl Service {
     ) -> Outcome<'a> {
         let revised =
             self.revise_in(set, &question.workload, question.object, target, Situation::default()).await;
-        let Revised { object, applied, skipped, handings, .. } = match revised {
+        let Revised { object, applied, skipped, warnings, handings, .. } = match revised {
             Ok(revised) => revised,
             Err(failure) => return Outcome::plain(Err(failure)),
         };
-        Outcome { answer: object.patch().map(Answer::Revision), applied, skipped, handings }
+        Outcome { answer: object.patch().map(Answer::Revision), applied, skipped, warnings, handings }
     }
 
     /// Revises `object` for one cluster, with its allocations in the ledger when this returns.

@@ -22,6 +22,8 @@ pub struct Revised<'a> {
     pub applied: Vec<String>,
     /// The rules that could not be applied and say that they are skipped then.
     pub skipped: Vec<SkippedRule>,
+    /// What the user should know about rules that did less than they say.
+    pub warnings: Vec<String>,
     /// The allocations that rules asked for and that the cluster hosts.
     pub hosts: Vec<String>,
     /// The allocations that leave a cluster.
@@ -211,6 +213,7 @@ impl<'a> Revised<'a> {
         Self {
             applied: applied.chain(revision.transformed).collect(),
             skipped: skipped.collect(),
+            warnings: revision.warnings,
             hosts: revision.hosts,
             handings: revision.handings,
             hash: selection.hash(),

@@ -258,9 +258,9 @@ impl Service {
         let Planned { revised, claims: own } =
             self.plan(request, job.set, &selected.selection, situation).await?;
         claims.push(Claimed { workload, binding: selected.binding, all: own });
-        let Revised { object, applied, hosts, handings, hash, skipped, .. } = revised;
+        let Revised { object, applied, hosts, handings, hash, skipped, warnings, .. } = revised;
         let told = handings.iter().map(|handing| warning(workload, handing));
-        for warning in told.chain(skipped.iter().map(SkippedRule::to_string)) {
+        for warning in told.chain(skipped.iter().map(SkippedRule::to_string)).chain(warnings) {
             // The same object may be in the Work twice.
             if !outcome.warnings.contains(&warning) {
                 outcome.warnings.push(warning);

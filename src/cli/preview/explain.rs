@@ -29,6 +29,9 @@ pub(super) fn explain(shown: &[Shown<'_>], colour: bool) -> String {
         }
         for step in &trace.steps {
             line(&mut text, &format!("{}: {}", step.rule, told(&step.outcome)));
+            for warning in &step.warnings {
+                line(&mut text, &format!("  warning: {warning}"));
+            }
             if let StepOutcome::Changed(changes) = &step.outcome {
                 for change in changes {
                     line(&mut text, &changed(change));

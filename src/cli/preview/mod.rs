@@ -37,15 +37,17 @@ struct Version<'v> {
     applied: Vec<String>,
     /// The allocations that it hosts.
     hosts: Vec<String>,
+    /// What the user should know about rules that did less than they say.
+    warnings: Vec<String>,
     /// Why it is so, where that was asked for.
     trace: Option<Trace<'v>>,
 }
 
 impl<'v> Version<'v> {
     fn of(revised: Revised<'v>) -> Result<Self, Failure> {
-        let Revised { object, applied, hosts, trace, .. } = revised;
+        let Revised { object, applied, hosts, warnings, trace, .. } = revised;
         let patch = object.patch()?.to_text();
-        Ok(Self { object: object.to_value()?, patch, applied, hosts, trace })
+        Ok(Self { object: object.to_value()?, patch, applied, hosts, warnings, trace })
     }
 }
 
@@ -164,6 +166,9 @@ fn allocations(
 
 fn print(arguments: &PreviewArgs, shown: &[Shown<'_>]) -> Result<(), CliError> {
     let single = arguments.cluster.is_some();
+    for version in shown.iter().filter_map(|shown| shown.revised.as_ref().ok()) {
+        version.warnings.iter().for_each(|warning| output::note(&format!("warning: {warning}")));
+    }
     let refused: Vec<String> =
         shown.iter().filter_map(|shown| shown.revised.as_ref().err()).map(Failure::message).collect();
     if single && !refused.is_empty() {

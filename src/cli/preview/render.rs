@@ -126,7 +126,8 @@ mod tests {
         let (cluster, before) = (ClusterName::new("x").unwrap(), Value::parse(br#"{"a":1,"b":2}"#).unwrap());
         let object = Value::parse(br#"{"a":1,"b":3}"#).unwrap();
         let (patch, applied) = ("[...]".to_owned(), vec!["r".to_owned()]);
-        let version = Version { object, patch, applied, hosts: Vec::new(), trace: None };
+        let version =
+            Version { object, patch, applied, hosts: Vec::new(), warnings: Vec::new(), trace: None };
         let shown = [Shown { cluster: &cluster, replicas: 1, before: &before, revised: Ok(version) }];
         let coloured = diff(&shown, true);
         assert!(coloured.contains("\n\u{1b}[1m# cluster: x\u{1b}[0m\n"), "{coloured:?}");

@@ -67,6 +67,9 @@ pub trait Ask<'a> {
 
     /// Where the object has its pod template; the root for one that is itself like a pod.
     fn pod_template(&self) -> &Pointer;
+
+    /// Adds a warning to the revision: `<pointer>: <problem>; <advice>`. The caller adds rule and cluster.
+    fn warn(&mut self, warning: String);
 }
 
 /// A value of the policy that has to be a text: numbers and booleans are written out.

@@ -39,6 +39,10 @@ impl<'a, F: FnMut() -> Result<bool, Failure>> Ask<'a> for Asked<F> {
     fn pod_template(&self) -> &Pointer {
         panic!("the action asks for the allocation alone")
     }
+
+    fn warn(&mut self, warning: String) {
+        unreachable!("`fort` warns of nothing: {warning}")
+    }
 }
 
 fn object(phases: &str) -> Value<'static> {
