@@ -19,6 +19,7 @@ pub mod patch;
 pub mod policy;
 pub mod protocol;
 pub mod resources;
+pub mod schema;
 pub mod server;
 pub mod service;
 pub mod state;
