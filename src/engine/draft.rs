@@ -62,6 +62,19 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// The same, for a place that no rule asks for.
+    pub fn peek(&self, pointer: &Pointer) -> Result<Option<Value<'a>>, Failure> {
+        let is_built =
+            |place: &Place<'a>| place.pointer.contains(pointer) || pointer.contains(&place.pointer);
+        if self.places.iter().any(is_built) {
+            return self.clone().find(pointer);
+        }
+        match self.look(pointer)? {
+            Found::Nothing { .. } => Ok(None),
+            Found::Value(raw) => raw.to_value().map(Some).map_err(|error| misread(&error)),
+        }
+    }
+
     /// Puts `value` at `pointer`, making the maps on the way where they are missing or null.
     pub fn set(&mut self, pointer: &Pointer, value: Value<'a>) -> Result<(), Failure> {
         match self.find(pointer)? {

@@ -31,6 +31,7 @@ mod selectors;
 mod templated;
 mod trace;
 mod transformations;
+mod types;
 mod undo;
 
 pub use actions::{

@@ -8,7 +8,7 @@ use super::compiled::{Allocation, OnError, Policy, Rule};
 use super::context::Context;
 use super::handover::{Deliveries, Handing, Settled};
 use super::trace::{self, Placement, Step, StepOutcome, Trace};
-use super::{Draft, Selection, Why, chaperon, limits};
+use super::{Draft, Selection, Why, chaperon, limits, types};
 use crate::domain::{Cluster, ClusterKind, ClusterName, Code, Failure, Target, Workload};
 use crate::expression::Condition;
 use crate::json::{Pointer, Raw};
@@ -147,17 +147,28 @@ fn within_limits<'r, 'a>(
     facts: Facts<'_>,
     trace: Option<Trace<'a>>,
 ) -> Result<Revision<'r, 'a>, Stop> {
-    let revision = run(request, selection, facts, trace, false)?;
-    match limits::crosses(&revision.object) {
-        Ok(()) => Ok(revision),
-        // Once more, to tell which rule did it: to look after each of them costs too much where none does.
+    let mut revision = run(request, selection, facts, trace, false)?;
+    match check(&revision.object, request, facts) {
+        Ok(warnings) => {
+            let cluster = request.target.cluster.as_str();
+            let warnings = warnings.into_iter().map(|warning| format!("cluster {cluster:?}: {warning}"));
+            revision.warnings.extend(warnings);
+            Ok(revision)
+        }
+        // Run again with a check after each rule, to name the rule: a check for each rule would cost too much where all is well.
         Err(failure) => {
             Err(run(request, selection, facts, None, true).err().unwrap_or(Stop::Refused(failure)))
         }
     }
 }
 
-/// Applies all rules. `is_watched` has the limits looked at after each of them, and else nobody looks.
+/// Refuses what no API server would take, and what no rule may change. Gives warnings.
+fn check(object: &Draft<'_>, request: Request<'_, '_>, facts: Facts<'_>) -> Result<Vec<String>, Failure> {
+    limits::crosses(object)?;
+    types::check(object, request, facts.pod_template)
+}
+
+/// Applies all rules. `is_watched` has the object checked before the rules and after each of them.
 fn run<'r, 'a>(
     request: Request<'r, 'a>,
     selection: &Selection<'r>,
@@ -166,6 +177,9 @@ fn run<'r, 'a>(
     is_watched: bool,
 ) -> Result<Revision<'r, 'a>, Stop> {
     let mut object = Draft::new(request.object)?;
+    if is_watched {
+        check(&object, request, facts)?;
+    }
     let mut context = Context::new(request, facts);
     let (mut applied, mut skipped, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
     let cluster = &request.target.cluster;
@@ -202,7 +216,7 @@ fn run<'r, 'a>(
                 Done::OtherCluster | Done::ConditionFalse | Done::Applied => {}
             }
             if is_watched {
-                limits::crosses(&object).map_err(about)?;
+                check(&object, request, facts).map_err(about)?;
             }
         }
     }

@@ -1,7 +1,10 @@
 //! Values of a policy in which strings may hold `${...}`.
 
+use std::borrow::Cow;
+
 use crate::expression::{CompileError, Scope, Template, Variable};
 use crate::json::{Kind, Pointer, Value};
+use crate::schema::{self, Shape};
 
 /// A value of a policy.
 #[derive(Clone, Debug)]
@@ -80,6 +83,51 @@ impl Templated {
             Self::Template(template) => template.kind(),
             Self::List(_) => Some(Kind::Array),
             Self::Map(_) => Some(Kind::Object),
+        }
+    }
+
+    /// `value`, which came of this, with what came of expressions spelled as a string where `shape` says that only a string fits.
+    pub fn write_as_text<'a>(&self, value: Value<'a>, shape: Shape<'_>) -> Value<'a> {
+        match (self, value) {
+            (Self::Template(_), value) => schema::write_as_text(value, shape),
+            (Self::List(templates), Value::Array(items)) => {
+                let items = templates.iter().zip(items.iter());
+                let written =
+                    items.map(|(template, item)| template.write_as_text(item.clone(), shape.item()));
+                Value::array(written.collect())
+            }
+            (Self::Map(templates), Value::Object(members)) => {
+                let members = templates.iter().zip(members.iter().map(|(_, member)| member.clone()));
+                let written = members.map(|((name, template), member)| {
+                    (name.clone(), template.write_as_text(member, shape.at(&Pointer::of([name.as_str()]))))
+                });
+                Value::Object(written.collect())
+            }
+            (_, value) => value,
+        }
+    }
+
+    /// The item of a list.
+    pub fn item(&self, position: usize) -> Option<Cow<'_, Self>> {
+        match self {
+            Self::Constant(Value::Array(items)) => {
+                items.get(position).map(|value| Cow::Owned(Self::Constant(value.clone())))
+            }
+            Self::List(items) => items.get(position).map(Cow::Borrowed),
+            _ => None,
+        }
+    }
+
+    /// The member of a map.
+    pub fn member(&self, name: &str) -> Option<Cow<'_, Self>> {
+        match self {
+            Self::Constant(Value::Object(members)) => {
+                members.get(name).map(|value| Cow::Owned(Self::Constant(value.clone())))
+            }
+            Self::Map(members) => {
+                members.iter().find(|(key, _)| key == name).map(|(_, member)| Cow::Borrowed(member))
+            }
+            _ => None,
         }
     }
 

@@ -2,12 +2,13 @@
 
 use super::Ask;
 use crate::domain::Failure;
-use crate::engine::Draft;
 use crate::engine::templated::Templated;
-use crate::json::Pointer;
+use crate::engine::{Draft, types};
+use crate::json::{Pointer, Value};
 use crate::patch::rfc6902::{self, MissingPath};
 use crate::patch::strategic::{self, Schema};
 use crate::patch::{Fault, PatchError, merge};
+use crate::schema::{self, ObjectType, Shape};
 
 /// Patches the object.
 #[derive(Clone, Debug)]
@@ -46,6 +47,8 @@ impl Patching {
             return Ok(());
         }
         let whole = object.to_value()?;
+        let patch =
+            self.write_as_text(patch, &types::of(&ask.request().workload.gvk, ask.pod_template(), &whole));
         let patched = match &self.kind {
             PatchKind::Strategic(keys) => {
                 let gvk = &ask.request().workload.gvk;
@@ -77,6 +80,41 @@ impl Patching {
             )))?;
         }
         Ok(object.set(&Pointer::ROOT, patched)?)
+    }
+}
+
+impl Patching {
+    /// The patch, with what came of expressions spelled as a string at the places of `of` where only a string fits.
+    fn write_as_text<'a>(&self, patch: Value<'a>, of: &ObjectType) -> Value<'a> {
+        let (PatchKind::Json(_), Value::Array(operations)) = (&self.kind, &patch) else {
+            return self.value.write_as_text(patch, of.root());
+        };
+        if self.value.constant().is_some() {
+            return patch;
+        }
+        let written = operations.iter().enumerate().map(|(position, operation)| {
+            let (Some(place), Some(value)) =
+                (operation.get("path").and_then(Value::as_str), operation.get("value").cloned())
+            else {
+                return operation.clone();
+            };
+            let shape = Pointer::parse(place).map_or(Shape::Unknown, |place| of.at(&place));
+            let value = match &self.value {
+                Templated::List(operations) => {
+                    match operations.get(position).and_then(|operation| operation.member("value")) {
+                        Some(template) => template.write_as_text(value, shape),
+                        None => schema::write_as_text(value, shape),
+                    }
+                }
+                template => template.write_as_text(value, shape),
+            };
+            let mut operation = operation.clone();
+            if let Some(members) = operation.object_mut() {
+                members.insert("value", value);
+            }
+            operation
+        });
+        Value::array(written.collect())
     }
 }
 
