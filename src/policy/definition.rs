@@ -4,8 +4,11 @@
 //! `default`, that comes back in place of whatever is missing. Then every cluster runs the steps that only one should.
 
 use crate::domain::GroupVersionKind;
-use crate::engine::{Action, Elsewhere, Fort, PolicySet};
+use crate::engine::{Action, Elsewhere, Fort, Patching, PolicySet};
 use crate::json::{Pointer, Value};
+use crate::schema::{Mismatch, Problem, Shape};
+
+use super::types;
 
 /// A rule that a definition does not go together with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,10 +45,18 @@ pub fn definition(document: &Value<'_>, set: &PolicySet) -> (Vec<DefinitionFindi
                 continue;
             };
             for (rule_position, rule) in policy.rules.iter().enumerate() {
+                let place = Pointer::of(["spec", "rules", &rule_position.to_string()]);
+                if let Action::Patch(patching) = &rule.action {
+                    looked = true;
+                    findings.extend(misfits(patching, schema).into_iter().map(|(at, problem)| {
+                        let field = place.join("patch").join("value").concat(&at);
+                        DefinitionFinding { policy: position, field, problem }
+                    }));
+                }
                 let Action::Fort(fort) = &rule.action else { continue };
                 looked = true;
                 if let Some((member, problem)) = problem(fort, schema) {
-                    let field = Pointer::of(["spec", "rules", &rule_position.to_string(), "fort", member]);
+                    let field = place.join("fort").join(member);
                     let finding = DefinitionFinding { policy: position, field, problem };
                     if !findings.contains(&finding) {
                         findings.push(finding);
@@ -55,7 +66,28 @@ pub fn definition(document: &Value<'_>, set: &PolicySet) -> (Vec<DefinitionFindi
         }
     }
     let kind = definition.kind;
-    (findings, (!looked).then(|| format!("no rule with `fort` is for the kind {kind:?}; not looked at")))
+    (
+        findings,
+        (!looked).then(|| format!("no rule with `fort` or `patch` is for the kind {kind:?}; not looked at")),
+    )
+}
+
+/// What a patch writes that does not fit the schema, each with its place in the patch.
+fn misfits(patching: &Patching, schema: &Value<'_>) -> Vec<(Pointer, String)> {
+    // The schema says nothing of `metadata`, which has the same type in every kind.
+    let in_metadata = |place: &Pointer| place.tokens().first().is_some_and(|step| step == "metadata");
+    let found = types::patched(patching, Shape::Definition(schema)).into_iter();
+    let found = found.filter(|(_, mismatch)| !in_metadata(&mismatch.place));
+    let advice = |problem: &Problem| match problem {
+        Problem::Type { .. } => "the member refuses the object: change the value, or the place",
+        Problem::UnknownField => "the member drops it: check its spelling",
+    };
+    found
+        .map(|(at, Mismatch { place, problem })| {
+            let advice = advice(&problem);
+            (at, format!("{place}: {problem}; {advice}"))
+        })
+        .collect()
 }
 
 struct Definition<'d> {

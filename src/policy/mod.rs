@@ -20,6 +20,7 @@ mod salvage;
 mod selector;
 mod template;
 mod transformation;
+mod types;
 
 #[cfg(test)]
 mod tests;

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::decode::{Fields, Node, Notes};
 use super::template::Expressions;
-use super::{action, selector};
+use super::{action, selector, types};
 use crate::domain::digest;
-use crate::engine::{Action, Allocation, Handover, OnError, Owner, Policy, Rule};
+use crate::engine::{Action, Allocation, Handover, OnError, Owner, Policy, ResourceSelector, Rule};
 use crate::expression::{Scope, Variable};
 use crate::json::{Pointer, Value};
 
@@ -35,7 +35,8 @@ pub(super) fn policy(owner: Owner, scope: &Scope, spec: &mut Fields<'_>, notes: 
     let home = owner.namespace();
     let selectors =
         spec.required("resourceSelectors", notes).map(|node| non_empty(&node, notes)).unwrap_or_default();
-    let selectors = selectors.into_iter().filter_map(|node| selector::resource(node, home, notes)).collect();
+    let selectors: Vec<ResourceSelector> =
+        selectors.into_iter().filter_map(|node| selector::resource(node, home, notes)).collect();
     let allocations = spec.optional("allocations").map(|node| node.items(notes)).unwrap_or_default();
     let allocations = allocations.into_iter().filter_map(|node| allocation(node, notes)).collect();
     let mut expressions = Expressions::new(scope.clone());
@@ -48,6 +49,7 @@ pub(super) fn policy(owner: Owner, scope: &Scope, spec: &mut Fields<'_>, notes: 
         let place = node.field.clone();
         used.extend(used_by(&node));
         let Some(rule) = rule(node, &mut expressions, notes) else { continue };
+        types::rule(&rule, &selectors, &place, notes);
         if !names.insert(rule.name.clone()) {
             notes.note(
                 &place.join("name"),

@@ -1,6 +1,7 @@
 //! `TargetPodTransformation` and `ClusterTargetPodTransformation`, as they were proposed to Admiralty.
 
 use super::decode::{Fields, Node, Notes};
+use super::types;
 use super::{patch, selector};
 use crate::domain::{ClusterKind, ClusterName, digest};
 use crate::engine::{Home, TargetPatch, Targets, Transformation};
@@ -73,6 +74,9 @@ fn entry(node: Node<'_>, notes: &mut Notes) -> Option<TargetPatch> {
         }
     };
     let patch = given.and_then(|given| patch::strategic(given, &place, notes));
+    if let Some(patch) = &patch {
+        types::transformation(patch, &place, notes);
+    }
     fields.end(notes);
     Some(TargetPatch { targets: targets?, patch: patch? })
 }

@@ -10,8 +10,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("patch", &["json"]),
     ("domain", &["json", "patch"]),
     ("expression", &["domain", "json"]),
-    ("engine", &["domain", "expression", "json", "patch"]),
-    ("policy", &["domain", "engine", "expression", "json", "patch", "yaml"]),
+    ("schema", &["domain", "json"]),
+    ("engine", &["domain", "expression", "json", "patch", "schema"]),
+    ("policy", &["domain", "engine", "expression", "json", "patch", "schema", "yaml"]),
     ("yaml", &["json"]),
     ("documents", &["json", "yaml"]),
     ("work", &["domain", "engine", "json", "patch"]),
@@ -76,7 +77,7 @@ const PURE_PARTS: &[&str] = &[
 
 /// The modules in which the same input must give the same output, and what they therefore must not name.
 const PURE: &[&str] =
-    &["json", "patch", "domain", "expression", "engine", "policy", "protocol", "work", "yaml"];
+    &["json", "patch", "domain", "expression", "schema", "engine", "policy", "protocol", "work", "yaml"];
 const IMPURE: &[&str] = &[
     "std::fs",
     "std::env",

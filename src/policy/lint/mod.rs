@@ -6,6 +6,7 @@
 
 mod clusters;
 mod conflicts;
+mod fields;
 mod labels;
 mod matching;
 mod repeat;
@@ -54,7 +55,9 @@ pub(super) fn lint(material: &Material<'_>) -> Vec<Finding> {
         let mut notes = Notes::new(subject.document);
         let dead = matching::policy(subject.policy, &mut notes);
         for rule in &subject.policy.rules {
-            repeat::rule(rule, &rule_place(subject.policy, rule), &mut notes);
+            let place = rule_place(subject.policy, rule);
+            repeat::rule(rule, &place, &mut notes);
+            fields::rule(subject.policy, rule, &place, &mut notes);
         }
         unused::policy(subject, &material.asked, &mut notes);
         idle.extend(dead.into_iter().map(|rule| (position, rule)));

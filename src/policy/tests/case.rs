@@ -32,6 +32,7 @@ pub(super) struct Done {
     pub(super) applied: Vec<String>,
     /// What the rules that were skipped would have been refused with.
     pub(super) skipped: Vec<String>,
+    pub(super) warnings: Vec<String>,
     /// `ALLOCATION=CLUSTER` for what has to be in the ledger.
     pub(super) claims: Vec<String>,
 }
@@ -188,6 +189,7 @@ impl Case {
             patch: revision.object.patch().unwrap().to_text(),
             applied: revision.applied.iter().map(|(_, rule)| rule.name.clone()).collect(),
             skipped: revision.skipped.iter().map(|skipped| skipped.failure.message()).collect(),
+            warnings: revision.warnings,
             claims: revision
                 .claims
                 .iter()
@@ -200,7 +202,7 @@ impl Case {
 /// A `Train` with this spec, as JSON.
 pub(super) fn train(spec: &str) -> String {
     let object = format!(
-        "{{apiVersion: apps.example.com/v1, kind: Train, metadata: {{name: t, namespace: n}}, spec: {spec}}}"
+        "{{apiVersion: apps.example.com/v1, kind: Train, metadata: {{name: t, namespace: shop}}, spec: {spec}}}"
     );
     document(&object).to_string()
 }

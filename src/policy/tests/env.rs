@@ -166,7 +166,7 @@ fn what_is_no_list_of_containers_or_variables_is_refused_with_its_place() {
 fn the_pod_template_is_where_the_kind_has_it() {
     let object = |api_version: &str, kind: &str, rest: &str| {
         super::case::document(&format!(
-            "{{apiVersion: {api_version}, kind: {kind}, metadata: {{name: n, namespace: s}}, {rest}}}"
+            "{{apiVersion: {api_version}, kind: {kind}, metadata: {{name: web, namespace: s}}, {rest}}}"
         ))
         .to_string()
     };

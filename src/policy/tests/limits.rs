@@ -33,7 +33,7 @@ fn protected_places_are_refused_at_load_where_the_policy_shows_them() {
         ("patch: {type: JSON, value: [{op: remove, path: /metadata}]}", "patch.value[0]: "),
         ("patch: {type: JSON, value: [{op: move, from: /metadata/name, path: /spec/x}]}", "patch.value[0]: "),
         (
-            "patch: {type: JSON, value: [{op: add, path: '/metadata/labels/multicluster.admiralty.io~1x', value: y}]}",
+            "patch: {type: JSON, value: [{op: add, path: '/metadata/labels/multicluster.admiralty.io~1x', value: 'y'}]}",
             "patch.value[0]: ",
         ),
         ("divide: {path: /metadata/labels/karmada.io~1n}", "divide.path: "),
@@ -76,7 +76,7 @@ fn protected_places_are_refused_before_the_reply_whatever_writes_them() {
         ),
         ("patch: {type: Merge, value: \"${ {'kind': 'Bus'} }\"}", "/kind: says who the object is"),
         (
-            "patch: {type: JSON, value: [{op: add, path: '/metadata/labels/${object.spec.key.replace(\"/\", \"~1\")}', value: y}]}",
+            "patch: {type: JSON, value: [{op: add, path: '/metadata/labels/${object.spec.key.replace(\"/\", \"~1\")}', value: 'y'}]}",
             "/metadata/labels/karmada.io~1x: belongs to the platform",
         ),
         (
@@ -113,6 +113,6 @@ fn an_interpretation_opens_no_way_around_them() {
         );
         let object = r#"{"apiVersion":"apps.example.com/v1","kind":"Train","metadata":{"name":"t","namespace":"n","labels":{"karmada.io/x":{"spec":{"containers":[{"name":"c","image":"a"}]}}}}}"#;
         let refusal = Case::documents(&[policy, interpretation]).revised_whole(object).unwrap_err();
-        assert!(refusal.contains("/metadata/labels/karmada.io~1x: belongs to the platform"), "{refusal}");
+        assert!(refusal.contains("/metadata/labels/karmada.io~1x: "), "{refusal}");
     }
 }

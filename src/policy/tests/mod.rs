@@ -8,6 +8,7 @@ mod image;
 mod limits;
 mod patch;
 mod rules;
+mod types;
 
 use super::compile;
 use crate::domain::{ClusterName, GroupVersionKind, Workload};

@@ -1,0 +1,15 @@
+//! Fields that a patch writes and that the kind does not have.
+
+use crate::engine::{Policy, Rule};
+use crate::json::Pointer;
+use crate::policy::decode::Notes;
+use crate::policy::types;
+
+pub(super) fn rule(policy: &Policy, rule: &Rule, place: &Pointer, notes: &mut Notes) {
+    for (at, field) in types::unknown_fields(rule, &policy.selectors) {
+        notes.note(
+            &place.concat(&at),
+            format!("{field}: unknown field; an API server drops it: check its spelling"),
+        );
+    }
+}

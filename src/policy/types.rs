@@ -1,0 +1,198 @@
+//! The values of patches held against the types of the fields that they write.
+
+use crate::domain::GroupVersionKind;
+use crate::engine::{Action, EnvChange, PatchKind, Patching, ResourceSelector, Rule, Templated};
+use crate::json::{Kind, Pointer, Value};
+use crate::schema::{self, Field, Mismatch, ObjectType, Problem, Shape};
+
+use super::decode::Notes;
+
+/// Where a kind without a `ResourceInterpretation` has its pod template.
+const POD_TEMPLATE: [&str; 2] = ["spec", "template"];
+
+/// Notes each value in `rule`, which is at `place`, that has the wrong type for a kind that `selectors` name.
+pub(super) fn rule(rule: &Rule, selectors: &[ResourceSelector], place: &Pointer, notes: &mut Notes) {
+    for (at, Mismatch { place: in_object, problem }) in misfits(rule, selectors) {
+        if let Problem::Type { .. } = problem {
+            let place = place.concat(&at);
+            notes.note(&place, format!("{in_object} {problem}; {}", advice(&problem)));
+        }
+    }
+}
+
+/// Each field that a constant in `rule` writes and that a kind which `selectors` name does not have, with its place in the rule.
+pub(super) fn unknown_fields(rule: &Rule, selectors: &[ResourceSelector]) -> Vec<(Pointer, Pointer)> {
+    let unknown = misfits(rule, selectors).into_iter().filter_map(|(at, mismatch)| {
+        (mismatch.problem == Problem::UnknownField).then_some((at, mismatch.place))
+    });
+    unknown.collect()
+}
+
+/// Notes each value in the patch of a transformation, which is for pods and for what has a pod template, that has the wrong type.
+pub(super) fn transformation(patching: &Patching, place: &Pointer, notes: &mut Notes) {
+    let templates = [Pointer::ROOT, Pointer::of(POD_TEMPLATE)];
+    let of = ObjectType::custom(&templates, |_| true);
+    for (at, Mismatch { place: in_object, problem }) in patched(patching, of.root()) {
+        if let Problem::Type { .. } = problem {
+            notes.note(&place.concat(&at), format!("{in_object} {problem}; {}", advice(&problem)));
+        }
+    }
+}
+
+fn advice(problem: &Problem) -> &'static str {
+    match problem {
+        Problem::Type { expected: "a string", found } if found == "a number" || found == "a boolean" => {
+            "put it in quotes"
+        }
+        _ => "change the value, or the place",
+    }
+}
+
+/// What does not fit, each with its place below the rule.
+fn misfits(rule: &Rule, selectors: &[ResourceSelector]) -> Vec<(Pointer, Mismatch)> {
+    let mut found: Vec<(Pointer, Mismatch)> = Vec::new();
+    let mut add = |all: Vec<(Pointer, Mismatch)>| {
+        for each in all {
+            // Several selectors may name one kind, or kinds with the same fields.
+            if !found.contains(&each) {
+                found.push(each);
+            }
+        }
+    };
+    match &rule.action {
+        Action::Patch(patching) => {
+            let value = Pointer::of(["patch", "value"]);
+            for selector in selectors {
+                let all = patched(patching, type_of(&selector.gvk, &patching.value).root()).into_iter();
+                add(all.map(|(at, mismatch)| (value.concat(&at), mismatch)).collect());
+            }
+        }
+        Action::Env(env) => {
+            if let EnvChange::ValueFrom(source) = &env.change {
+                let in_pod = Pointer::of(["containers", "*", "env", "*", "valueFrom"]);
+                let place = Pointer::of(["env", "valueFrom"]);
+                let mut walk = Walk { found: Vec::new(), is_null_a_deletion: false };
+                walk.value(source, Shape::POD_SPEC.at(&in_pod), &Pointer::ROOT, &in_pod);
+                add(walk.found.into_iter().map(|(at, mismatch)| (place.concat(&at), mismatch)).collect());
+            }
+        }
+        Action::Fort(_) | Action::Image(_) | Action::Divide(_) => {}
+    }
+    found
+}
+
+/// The type of a kind. A custom one counts as having a pod template where the patch writes containers in it.
+fn type_of(gvk: &GroupVersionKind, patch: &Templated) -> ObjectType {
+    ObjectType::built_in(&gvk.api_version(), &gvk.kind).unwrap_or_else(|| {
+        ObjectType::custom(&[Pointer::of(POD_TEMPLATE)], |template| {
+            let steps = template.tokens().iter().map(String::as_str).chain(["spec", "containers"]);
+            let mut at = Some(std::borrow::Cow::Borrowed(patch));
+            for step in steps {
+                at = at.and_then(|at| {
+                    at.member(step).map(|member| std::borrow::Cow::Owned(member.into_owned()))
+                });
+            }
+            at.is_some_and(|containers| containers.kind() == Some(Kind::Array))
+        })
+    })
+}
+
+/// What a patch writes that does not fit an object of this type, each with its place in the patch.
+pub(super) fn patched(patching: &Patching, of: Shape<'_>) -> Vec<(Pointer, Mismatch)> {
+    let mut walk = Walk { found: Vec::new(), is_null_a_deletion: true };
+    if let PatchKind::Json(_) = patching.kind {
+        walk.is_null_a_deletion = false;
+        walk.operations(&patching.value, of);
+    } else {
+        walk.value(&patching.value, of, &Pointer::ROOT, &Pointer::ROOT);
+    }
+    walk.found
+}
+
+/// A walk over a value of a policy beside the types of what it writes.
+struct Walk {
+    /// Places in the value, and mismatches with places in the object.
+    found: Vec<(Pointer, Mismatch)>,
+    is_null_a_deletion: bool,
+}
+
+impl Walk {
+    fn operations(&mut self, operations: &Templated, of: Shape<'_>) {
+        let count = match operations {
+            Templated::List(operations) => operations.len(),
+            Templated::Constant(operations) => operations.as_array().map_or(0, <[_]>::len),
+            Templated::Template(_) | Templated::Map(_) => 0,
+        };
+        for position in 0..count {
+            let Some(operation) = operations.item(position) else { continue };
+            let text = |name: &str| {
+                let member = operation.member(name)?;
+                member.constant().and_then(Value::as_str).map(str::to_owned)
+            };
+            let (Some(op), Some(path)) = (text("op"), text("path")) else { continue };
+            let Ok(path) = Pointer::parse(&path) else { continue };
+            if op != "add" && op != "replace" {
+                continue;
+            }
+            let at = Pointer::of([position.to_string()]);
+            if let Some(steps) = of.unknown_step(&path) {
+                let mismatch = Mismatch { place: path.prefix(steps), problem: Problem::UnknownField };
+                self.found.push((at.join("path"), mismatch));
+            } else if let Some(value) = operation.member("value") {
+                self.value(&value, of.at(&path), &at.join("value"), &path);
+            }
+        }
+    }
+
+    fn value(&mut self, value: &Templated, shape: Shape<'_>, at: &Pointer, in_object: &Pointer) {
+        match value {
+            Templated::Constant(value) => self.constant(value, shape, at, in_object),
+            Templated::Template(template) => {
+                let Some(kind) = template.kind() else { return };
+                // What an expression gives is spelled as a string where only a string fits.
+                if let Some(expected) = shape.refuses(kind) {
+                    let problem = Problem::Type { expected, found: kind.to_string() };
+                    self.found.push((at.clone(), Mismatch { place: in_object.clone(), problem }));
+                }
+            }
+            Templated::List(items) => {
+                if let Some(expected) = shape.refuses(Kind::Array) {
+                    let problem = Problem::Type { expected, found: Kind::Array.to_string() };
+                    return self.found.push((at.clone(), Mismatch { place: in_object.clone(), problem }));
+                }
+                for (position, item) in items.iter().enumerate() {
+                    let step = position.to_string();
+                    self.value(item, shape.item(), &at.join(&step), &in_object.join("*"));
+                }
+            }
+            Templated::Map(members) => {
+                if let Some(expected) = shape.refuses(Kind::Object) {
+                    let problem = Problem::Type { expected, found: Kind::Object.to_string() };
+                    return self.found.push((at.clone(), Mismatch { place: in_object.clone(), problem }));
+                }
+                for (name, member) in members {
+                    let (at, in_object) = (at.join(name), in_object.join(name));
+                    match shape.field(name) {
+                        Field::Known(field) => self.value(member, field, &at, &in_object),
+                        Field::Missing if name.starts_with('$') => {}
+                        Field::Missing => {
+                            let mismatch = Mismatch { place: in_object, problem: Problem::UnknownField };
+                            self.found.push((at, mismatch));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn constant(&mut self, value: &Value<'_>, shape: Shape<'_>, at: &Pointer, in_object: &Pointer) {
+        for Mismatch { place, problem } in schema::check(value, shape, &Pointer::ROOT) {
+            let is_deletion = self.is_null_a_deletion
+                && matches!(&problem, Problem::Type { found, .. } if *found == Kind::Null.to_string());
+            let is_directive = place.tokens().iter().any(|token| token.starts_with('$'));
+            if !is_deletion && !is_directive {
+                self.found.push((at.concat(&place), Mismatch { place: in_object.concat(&place), problem }));
+            }
+        }
+    }
+}
