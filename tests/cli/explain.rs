@@ -7,7 +7,7 @@ const POLICY: &str = r#"apiVersion: reviser.io/v1alpha1
 kind: ClusterRevisionPolicy
 metadata: {name: p}
 spec:
-  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]
+  resourceSelectors: [{apiVersion: apps.example.com/v1, kind: Train}]
   allocations: [{name: lead}]
   rules:
   - name: env
@@ -28,8 +28,8 @@ spec:
     patch: {type: Merge, value: {kind2: null}}
 "#;
 
-const DEPLOYMENT: &str = "apiVersion: apps/v1
-kind: Deployment
+const DEPLOYMENT: &str = "apiVersion: apps.example.com/v1
+kind: Train
 metadata: {name: web, namespace: shop}
 spec:
   replicas: 3
@@ -215,12 +215,12 @@ fn works_of_the_state_keep_an_allocation_where_it_is() {
         "{}",
         done.stderr
     );
-    let record = r#"{"version":1,"manifests":[{"object":"Deployment.apps shop/web","rules":[],"hash":"h","hosts":["lead"]}]}"#;
+    let record = r#"{"version":1,"manifests":[{"object":"Train.apps.example.com shop/web","rules":[],"hash":"h","hosts":["lead"]}]}"#;
     let work = |namespace: &str, record: &str| {
         format!(
             r#"{{"apiVersion":"work.karmada.io/v1alpha1","kind":"Work","metadata":{{"name":"web-1","namespace":"{namespace}",
             "annotations":{{"reviser.io/revision":{record:?}}}}},"spec":{{"workload":{{"manifests":[
-            {{"apiVersion":"apps/v1","kind":"Deployment","metadata":{{"name":"web","namespace":"shop"}}}}]}}}}}}"#
+            {{"apiVersion":"apps.example.com/v1","kind":"Train","metadata":{{"name":"web","namespace":"shop"}}}}]}}}}}}"#
         )
     };
     directory.file("state.json", &work("karmada-es-y", record));
