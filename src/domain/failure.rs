@@ -14,6 +14,8 @@ pub enum Code {
     BadRequest,
     /// The object, or what a rule makes of it, is wrong.
     Unprocessable,
+    /// A rule needs the schedule of an object that Karmada delivers without a binding, so that it has none.
+    Unscheduled,
     /// Somebody else changed the ledger, again and again.
     Conflict,
     /// Ledger or state can't be used, or do not know what is needed. Trying again can help.
@@ -30,7 +32,7 @@ impl Code {
         match self {
             Self::BadRequest => 400,
             Self::Conflict => 409,
-            Self::Unprocessable => 422,
+            Self::Unprocessable | Self::Unscheduled => 422,
             Self::Internal => 500,
             Self::Unavailable => 503,
             Self::DeadlineExceeded => 504,
@@ -42,7 +44,7 @@ impl Code {
         match self {
             Self::BadRequest => "BadRequest",
             Self::Conflict => "Conflict",
-            Self::Unprocessable => "Invalid",
+            Self::Unprocessable | Self::Unscheduled => "Invalid",
             Self::Internal => "InternalError",
             Self::Unavailable => "ServiceUnavailable",
             Self::DeadlineExceeded => "Timeout",
@@ -77,6 +79,11 @@ impl Failure {
     /// The object, or what a rule makes of it, is wrong.
     pub fn unprocessable(problem: impl Into<String>) -> Self {
         Self::new(Code::Unprocessable, problem)
+    }
+
+    /// A rule needs the schedule of an object that has none.
+    pub fn unscheduled(problem: impl Into<String>) -> Self {
+        Self::new(Code::Unscheduled, problem)
     }
 
     /// Ledger or state can't be used, or do not know what is needed.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::compiled::{Handover, Policy};
 use super::handover::{Known, Settled};
-use super::revise::{Facts, Request, Stop};
+use super::revise::{BINDING_ADVICE, Facts, NO_BINDING, Request, Stop};
 use super::templated::Templated;
 use super::{Draft, actions};
 use crate::domain::{ClusterName, Failure, allocation_annotation};
@@ -88,13 +88,13 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
     /// Whether `condition` holds for the object as it is.
     pub(super) fn holds(&mut self, condition: &Condition, object: &Draft<'a>) -> Result<bool, Stop> {
         let prepared = self.prepare(condition.uses(), object)?;
-        condition.holds(&prepared, &mut self.budget).map_err(|error| refusal(&error, &prepared))
+        condition.holds(&prepared, &mut self.budget).map_err(|error| self.refusal(&error, &prepared))
     }
 
     fn evaluate(&mut self, template: &Template, object: &Draft<'a>) -> Result<Value<'a>, Stop> {
         let prepared = self.prepare(template.uses(), object)?;
         let value = template.evaluate(&prepared, &mut self.budget);
-        let value = value.map_err(|error| refusal(&error, &prepared))?;
+        let value = value.map_err(|error| self.refusal(&error, &prepared))?;
         // A piece of the object costs nothing to give, and the object may be put into itself again and again.
         let left = MAX_WRITTEN_BYTES - self.written;
         self.written += value.size_up_to(left);
@@ -123,10 +123,16 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
             Variable::Object => known(self.object(object)?),
             Variable::Original => match &target.original {
                 Some(original) => known(read(original)?),
+                None if self.request.is_unbound => {
+                    unknown("the Work has no binding, and its template is not known")
+                }
                 None => unknown("the template is not known here"),
             },
             Variable::Replicas => match target.replicas {
                 Some(replicas) => known(replicas.into()),
+                None if self.request.is_unbound => {
+                    unknown("the Work has no binding, and the object does not say how many replicas it has")
+                }
                 None => unknown("nobody has said how many replicas the cluster gets"),
             },
             Variable::ClusterName => known(target.cluster.as_str().to_owned().into()),
@@ -135,6 +141,7 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
             | Variable::ClusterRegion
             | Variable::ClusterZone => self.cluster(variable),
             Variable::BindingReplicas | Variable::BindingClusters => match &target.schedule {
+                None if self.request.is_unbound => unknown(NO_BINDING),
                 None => unknown("the schedule of the workload is not known"),
                 Some(schedule) if *variable == Variable::BindingReplicas => {
                     let replicas = schedule.clusters().iter().map(|entry| entry.replicas);
@@ -195,7 +202,7 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
         };
         let prepared = self.prepare(expression.uses(), &begin)?;
         let value =
-            expression.evaluate(&prepared, &mut self.budget).map_err(|error| refusal(&error, &prepared));
+            expression.evaluate(&prepared, &mut self.budget).map_err(|error| self.refusal(&error, &prepared));
         let value = value.map_err(|stop| {
             stop.within(|failure| {
                 Failure::new(failure.code(), format!("variables.{name}: {}", failure.message()))
@@ -218,6 +225,24 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
         }
     }
 
+    /// What an expression that has no value makes of the request.
+    fn refusal(&self, error: &EvaluateError, prepared: &Prepared<'_>) -> Stop {
+        let message = error.to_string();
+        let unknown = prepared.0.iter().find(|(variable, value)| {
+            matches!(value, Err(Missing::Unknown(_)))
+                && error.undefined() == Some(variable.to_string().as_str())
+        });
+        Stop::Refused(match unknown {
+            None => Failure::unprocessable(message),
+            // A cluster is known to others whether there is a binding or not.
+            Some((variable, _)) if self.request.is_unbound && !variable.is_of_cluster() => {
+                Failure::unscheduled(format!("{message}; {BINDING_ADVICE}"))
+            }
+            // What somebody could still tell us is no fault of the object or the rule.
+            Some(_) => Failure::unavailable(message),
+        })
+    }
+
     /// Where the allocation is.
     pub(super) fn settle(&mut self, allocation: &str) -> Result<Settled, Stop> {
         if let Some(settled) = self.settled.get(allocation) {
@@ -231,10 +256,10 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
     fn settle_now(&self, allocation: &str) -> Result<Settled, Stop> {
         let target = self.request.target;
         let Some(schedule) = &target.schedule else {
-            return Err(Stop::Refused(Failure::unavailable(format!(
-                "allocation {allocation:?}: the schedule of the workload is not known; give `request.targetClusters`, \
-                 the whole schedule as a list of {{name, replicas}}, or the binding in --state"
-            ))));
+            return Err(Stop::Refused(self.request.unscheduled(
+                &format!("allocation {allocation:?}"),
+                "give `request.targetClusters`, the whole schedule as a list of {name, replicas}, or the binding in --state",
+            )));
         };
         let pinned = self.pinned(allocation)?;
         let defined = self.facts.allocations.get(allocation);
@@ -304,20 +329,6 @@ impl<'a> actions::Ask<'a> for Context<'_, '_, 'a> {
             self.warnings.push(warning);
         }
     }
-}
-
-/// What an expression that has no value makes of the request.
-fn refusal(error: &EvaluateError, prepared: &Prepared<'_>) -> Stop {
-    let unknown = |(variable, value): &(Variable, Result<Value<'_>, Missing>)| {
-        matches!(value, Err(Missing::Unknown(_))) && error.undefined() == Some(variable.to_string().as_str())
-    };
-    // What somebody could still tell us is no fault of the object or the rule.
-    let message = error.to_string();
-    Stop::Refused(if prepared.0.iter().any(unknown) {
-        Failure::unavailable(message)
-    } else {
-        Failure::unprocessable(message)
-    })
 }
 
 fn read<'a>(raw: &Raw<'a>) -> Result<Value<'a>, Failure> {

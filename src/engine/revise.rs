@@ -22,7 +22,28 @@ pub struct Request<'r, 'a> {
     pub object: Raw<'a>,
     /// For which cluster.
     pub target: &'r Target<'a>,
+    /// Whether Karmada delivers it without a binding. What asks for a schedule is then refused with [`Code::Unscheduled`].
+    pub is_unbound: bool,
 }
+
+impl Request<'_, '_> {
+    /// The failure of what needs the schedule where that is not known. `problem` says what can't be done; `advice`, how
+    /// to give the schedule of an object that has one.
+    pub(super) fn unscheduled(&self, problem: &str, advice: &str) -> Failure {
+        if self.is_unbound {
+            Failure::unscheduled(format!("{problem}: {NO_BINDING}; {BINDING_ADVICE}"))
+        } else {
+            Failure::unavailable(format!("{problem}: the schedule of the workload is not known; {advice}"))
+        }
+    }
+}
+
+/// Why an object has no schedule.
+pub(super) const NO_BINDING: &str = "the Work has no binding, so that there is no schedule";
+
+/// What to do about it.
+pub(super) const BINDING_ADVICE: &str =
+    "take the rule away from this object, or have a PropagationPolicy of Karmada propagate the object";
 
 /// What a revision rests on besides the object and the policies.
 #[derive(Clone, Copy, Debug)]

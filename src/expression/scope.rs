@@ -34,6 +34,13 @@ pub enum Variable {
     Declared(String),
 }
 
+impl Variable {
+    /// Whether it is what is known about the cluster, besides its name.
+    pub fn is_of_cluster(&self) -> bool {
+        matches!(self, Self::ClusterLabels | Self::ClusterProvider | Self::ClusterRegion | Self::ClusterZone)
+    }
+}
+
 impl fmt::Display for Variable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -59,7 +59,7 @@ impl Service {
         }
         // Admiralty makes one pod a time out of one that is there: nobody knows of replicas, or of a schedule.
         let target = Target { cluster: target.clone(), replicas: None, schedule: None, original: None };
-        let request = Request { workload, object, target: &target };
+        let request = Request { workload, object, target: &target, is_unbound: false };
         let revised = if dry_run {
             self.plan(request, &set, &selection, Situation::default()).await?.revised
         } else {

@@ -231,7 +231,7 @@ impl Service {
         situation: Situation<'_>,
     ) -> Result<Revised<'a>, Failure> {
         let selection = set.selection(workload, &object)?;
-        let request = engine::Request { workload, object, target };
+        let request = engine::Request { workload, object, target, is_unbound: false };
         let asks = || engine::allocations(&selection.policies).next().is_some();
         let wants_binding =
             !selection.is_empty() && (target.schedule.is_none() || self.ledger.is_on_bindings() && asks());

@@ -254,7 +254,7 @@ impl Service {
             called: job.work.name.as_deref(),
             own: &|| job.old.work()?.delivery(&job.cluster, workload),
         };
-        let request = Request { workload, object, target: &target };
+        let request = Request { workload, object, target: &target, is_unbound: false };
         let Planned { revised, claims: own } =
             self.plan(request, job.set, &selected.selection, situation).await?;
         claims.push(Claimed { workload, binding: selected.binding, all: own });

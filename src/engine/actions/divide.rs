@@ -48,10 +48,10 @@ impl Divide {
         let Some(whole) = self.whole(object, request)? else { return Ok(()) };
         let target = request.target;
         let Some(schedule) = &target.schedule else {
-            return Err(Failure::unavailable(format!(
-                "{}: can't be divided: the schedule of the workload is not known; give `request.targetClusters`, or the binding in --state",
-                self.path
-            )));
+            let problem = format!("{}: can't be divided", self.path);
+            return Err(
+                request.unscheduled(&problem, "give `request.targetClusters`, or the binding in --state")
+            );
         };
         let position = schedule.clusters().iter().position(|entry| entry.name == target.cluster);
         let part = match position {

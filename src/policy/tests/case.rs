@@ -178,7 +178,8 @@ impl Case {
             preserves: false,
             now: Timestamp::UNIX_EPOCH,
         };
-        let request = Request { workload: &workload, object: text.root(), target: &target };
+        let request =
+            Request { workload: &workload, object: text.root(), target: &target, is_unbound: false };
         let revision = revise(request, &selection, facts).map_err(|stop| match stop {
             Stop::Refused(failure) => format!("{} {}", failure.code().status(), failure.message()),
             Stop::Unread => "unread".to_owned(),

@@ -18,7 +18,7 @@ pub struct Fault {
 /// Tells what to deny a review with from what is our fault.
 pub fn decision(failure: Failure) -> Result<Failure, Fault> {
     let code = match failure.code() {
-        Code::BadRequest | Code::Unprocessable => return Ok(failure),
+        Code::BadRequest | Code::Unprocessable | Code::Unscheduled => return Ok(failure),
         // A 409 says that the object itself was changed by somebody else, and it was not.
         Code::Conflict => Code::Unavailable,
         ours @ (Code::Unavailable | Code::DeadlineExceeded | Code::Internal) => ours,

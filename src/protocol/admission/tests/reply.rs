@@ -112,7 +112,7 @@ fn a_warning_is_one_short_line() {
 
 #[test]
 fn what_the_user_can_mend_is_denied_and_what_is_ours_is_left_to_the_failure_policy() {
-    for code in [Code::BadRequest, Code::Unprocessable] {
+    for code in [Code::BadRequest, Code::Unprocessable, Code::Unscheduled] {
         let failure = Failure::new(code, "problem").context("Work/a");
         assert_eq!(decision(failure.clone()), Ok(failure));
     }
