@@ -11,5 +11,16 @@ pub const BINDING_NAME_ANNOTATION: &str = "resourcebinding.karmada.io/name";
 /// The annotation of a Work that names its `ClusterResourceBinding`.
 pub const CLUSTER_BINDING_NAME_ANNOTATION: &str = "clusterresourcebinding.karmada.io/name";
 
+/// The labels of a Work that name its binding by an id, since Karmada 1.10 and before.
+pub const BINDING_ID_LABELS: [&str; 4] = [
+    "resourcebinding.karmada.io/permanent-id",
+    "clusterresourcebinding.karmada.io/permanent-id",
+    "resourcebinding.karmada.io/key",
+    "clusterresourcebinding.karmada.io/key",
+];
+
+/// The label of a Work that Karmada does not dispatch, and its value, before Karmada 1.14. Since then it is `spec.suspendDispatching`.
+pub const SUPPRESSED_LABEL: (&str, &str) = ("propagation.karmada.io/instruction", "suppressed");
+
 /// What precedes a cluster's name in the name of the namespace that holds its Works.
 pub const EXECUTION_NAMESPACE_PREFIX: &str = "karmada-es-";

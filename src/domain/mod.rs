@@ -38,8 +38,8 @@ pub use duration::parse_duration;
 pub use failure::{Code, Failure, MAX_MESSAGE_BYTES, shorten};
 pub use interpret::{Answer, Operation, Question, Target};
 pub use karmada::{
-    BINDING_NAME_ANNOTATION, BINDING_NAMESPACE_ANNOTATION, CLUSTER_BINDING_NAME_ANNOTATION,
-    EXECUTION_NAMESPACE_PREFIX,
+    BINDING_ID_LABELS, BINDING_NAME_ANNOTATION, BINDING_NAMESPACE_ANNOTATION,
+    CLUSTER_BINDING_NAME_ANNOTATION, EXECUTION_NAMESPACE_PREFIX, SUPPRESSED_LABEL,
 };
 pub use policies::{POLICY_GROUP, POLICY_RESOURCES, POLICY_VERSION};
 pub use quantity::{Format, Quantity, QuantityError};

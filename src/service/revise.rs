@@ -110,7 +110,7 @@ impl Service {
         selection: &Selection<'_>,
         situation: Situation<'_>,
     ) -> Result<Planned<'a>, Failure> {
-        let entries = self.entries(request.workload, selection, situation.binding).await?;
+        let entries = self.entries(request, selection, situation.binding).await?;
         let cluster = self.cluster(request, selection).await?;
         // Where nothing is at work nobody looks for it, and a document that is out of use does no harm.
         let pod_template =
@@ -152,17 +152,23 @@ impl Service {
     /// What the ledger holds for the allocations that the rules may ask for.
     async fn entries(
         &self,
-        workload: &Workload,
+        request: Request<'_, '_>,
         selection: &Selection<'_>,
         binding: Option<&Binding>,
     ) -> Result<Entries, Failure> {
         let mut entries = Entries::new();
         for allocation in engine::allocations(&selection.policies) {
-            if !entries.contains_key(allocation) {
-                let key = AllocationKey::new(allocation, workload);
-                let entry = self.ledger.read(&key, binding).await.map_err(|error| unusable(&error))?;
-                entries.insert(allocation.to_owned(), entry);
+            if entries.contains_key(allocation) {
+                continue;
             }
+            // What has no schedule has no allocations either: a rule that asks for one is refused.
+            let entry = if request.is_unbound {
+                None
+            } else {
+                let key = AllocationKey::new(allocation, request.workload);
+                self.ledger.read(&key, binding).await.map_err(|error| unusable(&error))?
+            };
+            entries.insert(allocation.to_owned(), entry);
         }
         Ok(entries)
     }

@@ -9,13 +9,13 @@ use super::works::{at_work, concerns};
 use crate::domain::{BindingName, Failure, Workload, digest};
 use crate::engine::{self, Owner, PolicySet, Selection};
 use crate::json::{Raw, Text};
-use crate::work::{Entry, Manifest, Record, Restored, Work};
+use crate::work::{Entry, Link, Manifest, Record, Restored, Work};
 
 /// How a Work stands to a set of policies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// The binding that it belongs to.
-    pub binding: BindingName,
+    /// The binding that it belongs to; `None` for one that has none.
+    pub binding: Option<BindingName>,
     /// The policies that select something in it.
     pub policies: BTreeSet<Owner>,
     /// A digest of all that is at work on it; empty where nothing is.
@@ -51,11 +51,21 @@ impl Standing {
         if !concerns(set, &work) {
             return None;
         }
-        // What the door refuses for its annotations is nobody's Work.
-        let mut standing = Self::new(work.binding().ok().flatten()?);
+        // The door refuses it, whatever the policies are.
+        let link = work.link().ok()?;
+        if link == Link::Undispatched && !work.is_recorded() {
+            return None;
+        }
+        let mut standing = Self::new(match &link {
+            Link::Binding(binding) => Some(binding.clone()),
+            Link::Unbound | Link::Undispatched | Link::Lost(_) => None,
+        });
         let record = work.record().unwrap_or_default();
+        // A Work that is not dispatched is only undone.
+        let nothing = PolicySet::default();
         let mut wanted = Vec::new();
         for (position, manifest) in work.manifests.iter().enumerate() {
+            let set = if link == Link::Undispatched { &nothing } else { set };
             match manifest_stands(set, &work, &record, (position, manifest), &mut standing) {
                 Ok((due, hash)) => {
                     standing.due = worse(std::mem::replace(&mut standing.due, Due::No), due);
@@ -66,13 +76,16 @@ impl Standing {
         }
         if wanted.iter().any(|hash| !hash.is_empty()) {
             standing.wanted = digest(wanted.iter().map(String::as_str));
+            if let Link::Lost(failure) = link {
+                standing.due = Due::Unclear(failure);
+            }
         } else if work.is_recorded() {
             standing.due = worse(standing.due, Due::Outdated);
         }
         Some(standing)
     }
 
-    fn new(binding: BindingName) -> Self {
+    fn new(binding: Option<BindingName>) -> Self {
         Self {
             binding,
             policies: BTreeSet::new(),

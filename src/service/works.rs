@@ -10,7 +10,7 @@ use crate::engine::{Claim, Draft, Handing, PolicySet, Request, Selection};
 use crate::json::{Number, ParseError, Pointer, Raw, Text};
 use crate::patch::Patch;
 use crate::state::BindingLookup;
-use crate::work::{Entry, Manifest, Restored, Rewrite, Work};
+use crate::work::{Entry, Link, Manifest, Restored, Rewrite, Work};
 
 /// A Work that is to be created or updated.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ struct Job<'w, 'a> {
     old: Old<'a>,
     /// The policies that were in force when it came.
     set: &'w PolicySet,
-    binding: BindingName,
+    link: Link,
     cluster: ClusterName,
     dry_run: bool,
 }
@@ -52,20 +52,21 @@ impl<'a> Old<'a> {
 /// What one manifest needs to be revised, if a policy selects it.
 struct Selected<'p> {
     selection: Selection<'p>,
-    binding: Binding,
+    /// `None` for a Work that was made without one.
+    binding: Option<Binding>,
 }
 
 /// What has to be in the ledger for the revision of a manifest to be true.
 struct Claimed<'w> {
     workload: &'w Workload,
-    binding: Binding,
+    binding: Option<Binding>,
     all: Vec<Claim>,
 }
 
 /// Why a Work is left as it is.
 enum Left {
-    /// The binding is gone.
-    BindingGone,
+    /// This binding is gone.
+    BindingGone(BindingName),
     /// A manifest can't be revised.
     Refused(Failure),
 }
@@ -112,9 +113,9 @@ impl Service {
         if work.is_being_deleted() || !concerns(&set, &work) {
             return ReviewOutcome::untouched();
         }
-        let binding = match work.binding() {
-            Ok(Some(binding)) => binding,
-            Ok(None) => return ReviewOutcome::untouched(),
+        let link = match work.link() {
+            Ok(Link::Undispatched) if !work.is_recorded() => return ReviewOutcome::untouched(),
+            Ok(link) => link,
             Err(failure) => return ReviewOutcome::refused(failure),
         };
         let Some(cluster) = Work::cluster(review.namespace) else {
@@ -126,7 +127,7 @@ impl Service {
             )));
         };
         let old = Old { raw: review.old, read: OnceLock::new() };
-        let job = Job { work: &work, old, set: &set, binding, cluster, dry_run: review.dry_run };
+        let job = Job { work: &work, old, set: &set, link, cluster, dry_run: review.dry_run };
         self.rewrite(&job).await
     }
 
@@ -148,8 +149,8 @@ impl Service {
             let mut claims = Vec::new();
             outcome.patch = match self.rewritten(job, &restored, &mut outcome, &mut claims).await {
                 Ok(patch) => Ok(patch),
-                Err(Left::BindingGone) => {
-                    outcome.warnings.push(format!("the {} is gone: the Work is left as it is", job.binding));
+                Err(Left::BindingGone(binding)) => {
+                    outcome.warnings.push(format!("the {binding} is gone: the Work is left as it is"));
                     return outcome;
                 }
                 Err(Left::Refused(failure)) => Err(failure),
@@ -169,7 +170,7 @@ impl Service {
 
     async fn commit_all(&self, manifests: &[Claimed<'_>]) -> Result<bool, Failure> {
         for Claimed { workload, binding, all } in manifests {
-            if !self.commit(workload, Some(binding), all).await? {
+            if !self.commit(workload, binding.as_ref(), all).await? {
                 return Ok(false);
             }
         }
@@ -215,7 +216,12 @@ impl Service {
             }
             return Ok(());
         };
-        let template = self.template(workload, &object, &selected.selection).await?;
+        let template = if selected.binding.is_some() || job.work.is_owned_by(workload) {
+            self.template(workload, &object, &selected.selection).await?
+        } else {
+            // An object of that name on Karmada's API server need not be what the Work was made from.
+            None
+        };
         let template = template.as_ref().map(|text| Text::parse(text.as_bytes())).transpose();
         let template = template.map_err(refused)?;
         let (original, target) = (template.as_ref().map(Text::root), (workload, selected));
@@ -244,17 +250,17 @@ impl Service {
         let target = Target {
             cluster: job.cluster.clone(),
             replicas: own.and_then(|raw| raw.as_number()).as_ref().and_then(Number::as_i64),
-            schedule: Some(selected.binding.schedule.clone()),
+            schedule: selected.binding.as_ref().map(|binding| binding.schedule.clone()),
             original,
         };
         let situation = Situation {
             explain: false,
-            preserves: selected.binding.preserves,
-            binding: Some(&selected.binding),
+            preserves: selected.binding.as_ref().is_some_and(|binding| binding.preserves),
+            binding: selected.binding.as_ref(),
             called: job.work.name.as_deref(),
             own: &|| job.old.work()?.delivery(&job.cluster, workload),
         };
-        let request = Request { workload, object, target: &target, is_unbound: false };
+        let request = Request { workload, object, target: &target, is_unbound: selected.binding.is_none() };
         let Planned { revised, claims: own } =
             self.plan(request, job.set, &selected.selection, situation).await?;
         claims.push(Claimed { workload, binding: selected.binding, all: own });
@@ -279,23 +285,31 @@ impl Service {
         workload: &Workload,
         object: Raw<'_>,
     ) -> Result<Option<Selected<'w>>, Left> {
+        if job.link == Link::Undispatched {
+            return Ok(None);
+        }
         let selection = at_work(job.set, workload, &object)?;
         if selection.is_empty() {
             return Ok(None);
         }
-        if let Some(namespace) = &job.binding.namespace
+        let binding = match &job.link {
+            Link::Unbound | Link::Undispatched => return Ok(Some(Selected { selection, binding: None })),
+            Link::Lost(failure) => return Err(Left::Refused(failure.clone())),
+            Link::Binding(binding) => binding,
+        };
+        if let Some(namespace) = &binding.namespace
             && job.work.manifests.len() == 1
             && *namespace != workload.namespace
         {
             return Err(Left::Refused(Failure::unprocessable(format!(
-                "/metadata/namespace: is {:?}, but the Work's annotations say that it belongs to the {}; a binding is in the namespace of its \
+                "/metadata/namespace: is {:?}, but the Work's annotations say that it belongs to the {binding}; a binding is in the namespace of its \
                  object, so mend the one or the other",
-                workload.namespace, job.binding
+                workload.namespace
             ))));
         }
-        match self.binding_of_work(workload, &job.binding).await? {
-            BindingLookup::Found(binding) => Ok(Some(Selected { selection, binding })),
-            BindingLookup::Gone => Err(Left::BindingGone),
+        match self.binding_of_work(workload, binding).await? {
+            BindingLookup::Found(binding) => Ok(Some(Selected { selection, binding: Some(binding) })),
+            BindingLookup::Gone => Err(Left::BindingGone(binding.clone())),
         }
     }
 }

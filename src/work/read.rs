@@ -7,7 +7,6 @@ use jiff::Timestamp;
 use super::record::{Record, RecordError};
 use super::restore::Unrestorable;
 use crate::domain::{
-    BINDING_NAME_ANNOTATION, BINDING_NAMESPACE_ANNOTATION, BindingName, CLUSTER_BINDING_NAME_ANNOTATION,
     ClusterName, Delivery, EXECUTION_NAMESPACE_PREFIX, Failure, GroupVersionKind, Hosts, REVISED_ANNOTATION,
     REVISION_ANNOTATION, Workload,
 };
@@ -25,7 +24,13 @@ pub struct Work<'a> {
     pub manifests: Vec<Manifest<'a>>,
     /// `spec.preserveResourcesOnDeletion`.
     pub preserves: bool,
-    annotations: Members<'a>,
+    /// `spec.suspendDispatching`.
+    pub(super) is_suspended: bool,
+    /// `metadata.ownerReferences`, read where it is asked for.
+    pub(super) owners: Option<Raw<'a>>,
+    /// `metadata.labels`, read where they are asked for.
+    pub(super) labels: Option<Raw<'a>>,
+    pub(super) annotations: Members<'a>,
     deletion: Option<Cow<'a, str>>,
 }
 
@@ -63,6 +68,9 @@ impl<'a> Work<'a> {
             name: string(&metadata, "name")?,
             manifests,
             preserves: spec.get("preserveResourcesOnDeletion").is_some_and(|raw| raw.text() == "true"),
+            is_suspended: spec.get("suspendDispatching").is_some_and(|raw| raw.text() == "true"),
+            owners: metadata.get("ownerReferences"),
+            labels: metadata.get("labels"),
             annotations: below(&metadata, "annotations")?,
             deletion: string(&metadata, "deletionTimestamp")?,
         })
@@ -76,19 +84,6 @@ impl<'a> Work<'a> {
     /// Whether it is on its way out.
     pub fn is_being_deleted(&self) -> bool {
         self.deletion.is_some()
-    }
-
-    /// The binding that it belongs to; `None` for a Work that has none, which nobody revises.
-    pub fn binding(&self) -> Result<Option<BindingName>, Failure> {
-        if let Some(name) = self.name_in(BINDING_NAME_ANNOTATION)? {
-            let namespace = self.annotation(BINDING_NAMESPACE_ANNOTATION)?;
-            return Ok(Some(BindingName {
-                namespace: Some(namespace.unwrap_or_default().into_owned()),
-                name: name.into_owned(),
-            }));
-        }
-        let name = self.name_in(CLUSTER_BINDING_NAME_ANNOTATION)?;
-        Ok(name.map(|name| BindingName { namespace: None, name: name.into_owned() }))
     }
 
     /// The record of its revision; one without entries if it has none.
@@ -132,22 +127,6 @@ impl<'a> Work<'a> {
         let read = |text: &Cow<'_, str>| text.parse().unwrap_or(Timestamp::MAX);
         let deleting_since = self.deletion.as_ref().map(read);
         Some(Delivery { cluster: cluster.clone(), hosts, deleting_since, preserves: self.preserves })
-    }
-
-    /// The name in an annotation. An empty one is no name, and nobody knows whose.
-    fn name_in(&self, key: &str) -> Result<Option<Cow<'a, str>>, Failure> {
-        match self.annotation(key)? {
-            Some(name) if name.is_empty() => Err(Failure::unprocessable(format!(
-                "the Work's annotation {key:?} is empty; name its binding, or take the annotation away"
-            ))),
-            name => Ok(name),
-        }
-    }
-
-    fn annotation(&self, key: &str) -> Result<Option<Cow<'a, str>>, Failure> {
-        string(&self.annotations, key).map_err(|error| {
-            Failure::unprocessable(format!("the Work's annotation {key:?} can't be read: {error}; mend it"))
-        })
     }
 }
 
@@ -200,7 +179,7 @@ fn below<'a>(members: &Members<'a>, name: &str) -> Result<Members<'a>, ParseErro
 }
 
 /// The string `name`; `None` if it is missing or something else.
-fn string<'a>(members: &Members<'a>, name: &str) -> Result<Option<Cow<'a, str>>, ParseError> {
+pub(super) fn string<'a>(members: &Members<'a>, name: &str) -> Result<Option<Cow<'a, str>>, ParseError> {
     match members.get(name).filter(|raw| raw.kind() == Kind::String) {
         Some(raw) => raw.as_str(),
         None => Ok(None),

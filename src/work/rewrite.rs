@@ -2,11 +2,14 @@
 
 use crate::domain::{Failure, REVISED_ANNOTATION, REVISION_ANNOTATION};
 use crate::engine::Draft;
-use crate::json::{Pointer, Value};
+use crate::json::{Kind, Pointer, Value};
 use crate::patch::{Operation, Patch, diff};
 
 use super::read::Work;
 use super::record::{Entry, Record};
+
+/// Where the record is.
+const RECORD: [&str; 3] = ["metadata", "annotations", REVISION_ANNOTATION];
 
 /// How many bytes the keys and values of all annotations of an object may have together, says Kubernetes.
 pub const MAX_ANNOTATION_BYTES: usize = 256 << 10;
@@ -77,24 +80,42 @@ impl<'w, 'a> Rewrite<'w, 'a> {
 
     /// The patch of the whole Work. Refuses a record that does not fit into its annotations.
     pub fn patch(self) -> Result<Patch<'a>, Failure> {
-        let place = || Pointer::of(["metadata", "annotations", REVISION_ANNOTATION]);
         let was = self.work.record_text();
         let is = (!self.record.entries.is_empty()).then(|| self.record.to_text());
         let change = match (was, is) {
             (None, None) => None,
-            (Some(_), None) => Some(Operation::Remove(place())),
+            (Some(_), None) => Some(self.without_record()),
             (Some(was), Some(is)) if was.as_str().is_ok_and(|was| was.as_deref() == Some(&is)) => None,
             (was, Some(is)) => {
                 self.check_room(&is)?;
-                let is = Value::from(is);
                 Some(if was.is_some() {
-                    Operation::Replace(place(), is)
+                    Operation::Replace(Pointer::of(RECORD), is.into())
                 } else {
-                    Operation::Add(place(), is)
+                    self.with_record(is)
                 })
             }
         };
         Ok(Patch(change.into_iter().chain(self.operations).collect()))
+    }
+
+    /// Adds the record, and the maps on the way to it that are missing: Karmada gives a Work without a binding no annotations.
+    fn with_record(&self, record: String) -> Operation<'a> {
+        let is_map = |depth: usize| {
+            let place = self.work.raw.at(&Pointer::of(RECORD[..depth].iter().copied()));
+            place.is_ok_and(|found| found.is_some_and(|found| found.kind() == Kind::Object))
+        };
+        let missing = (1..RECORD.len()).find(|depth| !is_map(*depth)).unwrap_or(RECORD.len());
+        let value = RECORD[missing..]
+            .iter()
+            .rev()
+            .fold(Value::from(record), |value, name| Value::Object([(*name, value)].into_iter().collect()));
+        Operation::Add(Pointer::of(RECORD[..missing].iter().copied()), value)
+    }
+
+    /// Removes the record, and the map that it is in if nothing else is.
+    fn without_record(&self) -> Operation<'a> {
+        let depth = if self.work.annotations.len() == 1 { RECORD.len() - 1 } else { RECORD.len() };
+        Operation::Remove(Pointer::of(RECORD[..depth].iter().copied()))
     }
 
     fn check_room(&self, record: &str) -> Result<(), Failure> {

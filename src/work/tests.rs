@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::{ClusterName, GroupVersionKind, Hosts, Workload};
+use crate::domain::{BindingName, ClusterName, GroupVersionKind, Hosts, Workload};
 use crate::engine::Draft;
 use crate::json::{Pointer, Text, Value};
 use crate::patch::Operation;
@@ -110,6 +110,26 @@ fn a_revision_is_marked_recorded_and_taken_back() {
     );
 }
 
+/// Karmada gives a Work of a Namespace no annotations, and a patch can only add to a map that is there.
+#[test]
+fn the_record_brings_the_maps_that_are_missing_and_takes_them_away_again() {
+    let written = work(BOUND, MANIFEST);
+    for metadata in [r#""annotations":null,"#, "", r#""annotations":{},"#, r#""annotations":{"a":"b"},"#] {
+        let written = written.replace(&format!(r#","annotations":{BOUND}"#), "");
+        let written = written.replacen(r#""metadata":{"#, &format!(r#""metadata":{{{metadata}"#), 1);
+        let revised = rewrite(&written, None, &[], CHANGE).unwrap();
+        let text = Text::parse(revised.as_bytes()).unwrap();
+        assert!(Work::read(text.root()).unwrap().is_recorded());
+        assert_eq!(rewrite(&revised, None, &[], CHANGE).unwrap(), revised, "{metadata}");
+        // An API server stores no empty map of annotations.
+        let stored = written.replace(r#""annotations":null,"#, "").replace(r#""annotations":{},"#, "");
+        assert_eq!(value(&rewrite(&revised, None, &[], &[]).unwrap()), value(&stored), "{metadata}");
+    }
+    let bare = r#"{"spec":{"workload":{"manifests":[{"apiVersion":"a/v1","kind":"Train","metadata":{"name":"n","namespace":"ns"}}]}}}"#;
+    let revised = rewrite(bare, None, &[], CHANGE).unwrap();
+    assert!(value(&revised).get("metadata").is_some(), "{revised}");
+}
+
 #[test]
 fn what_hosts_an_allocation_is_recorded_even_if_nothing_changes() {
     let written = work(BOUND, MANIFEST);
@@ -202,7 +222,8 @@ fn what_is_no_work_has_nothing_in_it() {
     ] {
         let text = Text::parse(text.as_bytes()).unwrap();
         let work = Work::read(text.root()).unwrap();
-        assert!(work.manifests.is_empty() && work.binding().unwrap().is_none() && !work.is_being_deleted());
+        assert!(work.manifests.is_empty() && !work.is_being_deleted());
+        assert_eq!(work.link(), Ok(Link::Unbound));
     }
     let text = work(
         r#"{"clusterresourcebinding.karmada.io/name":"c"}"#,
@@ -210,7 +231,8 @@ fn what_is_no_work_has_nothing_in_it() {
     );
     let text = Text::parse(text.as_bytes()).unwrap();
     let work = Work::read(text.root()).unwrap();
-    assert_eq!(work.binding().unwrap().unwrap().to_string(), "ClusterResourceBinding c");
+    let binding = BindingName { namespace: None, name: "c".into() };
+    assert_eq!(work.link(), Ok(Link::Binding(binding)));
     assert_eq!(work.manifests.len(), 7);
     assert!(work.manifests.iter().all(|manifest| manifest.workload.is_none() && !manifest.is_marked()));
     for (namespace, cluster) in

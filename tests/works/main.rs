@@ -7,6 +7,7 @@
 //! * `refusals`: what is denied claims nothing.
 //! * `histories`: random histories of users, clusters, faults and restarts.
 //! * `actions`: all actions of rules, through compiled policies.
+//! * `unbound`: Works that Karmada makes without a binding.
 //! * `replay`: what a real Karmada sent, body by body against a server process.
 
 #![expect(
@@ -27,3 +28,4 @@ mod refusals;
 mod replay;
 #[path = "../support/spawned/mod.rs"]
 mod spawned;
+mod unbound;

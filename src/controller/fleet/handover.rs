@@ -302,7 +302,8 @@ impl Fleet {
 
     /// Remembers who hosted what, once it does not any more.
     pub(super) fn note_hosts(&mut self, name: &WorkName, before: &Known, after: Option<&Known>) {
-        let Some(group) = self.groups.get_mut(&before.standing.binding) else { return };
+        let binding = before.standing.binding.as_ref();
+        let Some(group) = binding.and_then(|binding| self.groups.get_mut(binding)) else { return };
         let still = after.filter(|after| after.uid == before.uid).map(|after| &after.standing.hosts);
         let lost =
             before.standing.hosts.iter().filter(|hosted| !still.is_some_and(|still| still.contains(*hosted)));

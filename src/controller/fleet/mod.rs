@@ -204,19 +204,23 @@ impl Fleet {
         let mut old_binding = None;
         if let Some(before) = before {
             if before.standing.binding != known.standing.binding {
-                old_binding = Some(before.standing.binding.clone());
+                old_binding.clone_from(&before.standing.binding);
             }
             self.note_hosts(name, &before, Some(&known));
             known.succeed(before);
         }
         let binding = known.standing.binding.clone();
-        self.groups.entry(binding.clone()).or_default().joined(name, &known);
+        if let Some(binding) = &binding {
+            self.groups.entry(binding.clone()).or_default().joined(name, &known);
+        }
         self.works.insert(name.clone(), known);
         if let Some(old) = old_binding {
             self.leave(now, &old, name);
         }
         self.plan(name);
-        self.review(now, &binding);
+        if let Some(binding) = binding {
+            self.review(now, &binding);
+        }
     }
 
     /// A Work is gone, or does not concern us any more.
@@ -225,7 +229,9 @@ impl Fleet {
         self.unasked.remove(name);
         self.agenda.put(&Job::Touch(name.clone()), None);
         self.note_hosts(name, &known, None);
-        self.leave(now, &known.standing.binding, name);
+        if let Some(binding) = &known.standing.binding {
+            self.leave(now, binding, name);
+        }
     }
 
     /// What came of a touch.
@@ -256,7 +262,7 @@ impl Fleet {
             Touched::Refused | Touched::Trouble if is_of_now => known.failed(now),
             Touched::Refused | Touched::Trouble => {}
         }
-        let binding = self.works.get(name).map(|known| known.standing.binding.clone());
+        let binding = self.works.get(name).and_then(|known| known.standing.binding.clone());
         self.plan(name);
         if let Some(binding) = binding {
             self.review(now, &binding);

@@ -101,8 +101,10 @@ impl World {
             (true, None) => Due::Unrecorded,
         };
         let owner = Owner::Cluster { name: "p".into() };
+        // Some have no binding.
+        let binding = BindingName { namespace: Some("shop".into()), name: name.name.clone() };
         Some(Standing {
-            binding: BindingName { namespace: Some("shop".into()), name: name.name.clone() },
+            binding: Some(binding).filter(|binding| !binding.name.ends_with(['2', '3'])),
             policies: selected.then_some(owner).into_iter().collect(),
             wanted: if selected { self.policies.to_string() } else { String::new() },
             due,
@@ -484,7 +486,7 @@ fn asking(cluster: &str, version: u64, deleting: bool, hosts: bool) -> (WorkName
     let fort = BTreeSet::from(["fort".to_owned()]);
     let none = BTreeSet::new();
     let standing = Standing {
-        binding: BindingName { namespace: Some("shop".into()), name: "checkout".into() },
+        binding: Some(BindingName { namespace: Some("shop".into()), name: "checkout".into() }),
         policies: BTreeSet::new(),
         wanted: "h".to_owned(),
         due: Due::No,

@@ -165,6 +165,8 @@ fn no_cluster_is_guessed() {
 #[test]
 fn annotations_that_point_elsewhere_are_denied() {
     const OTHER: &str = "Rollout/checkout cluster \"cluster-z\": /spec/workload/manifests/0/metadata/namespace: is \"shop\", but the Work's annotations say that it belongs to the ";
+    const LOST: &str = "Rollout/checkout cluster \"cluster-z\": no annotation of the Work names its binding, although its /metadata/annotations/resourcebinding.karmada.io~1name says that it was made from one; ";
+    const UNBOUND: &str = "ClusterRevisionPolicy/rollout-fort rule \"canary-steps\" cluster \"cluster-z\": allocation \"fort\": the Work has no binding, so that there is no schedule; ";
     let namespace = r#""resourcebinding.karmada.io/namespace":"shop""#;
     let both = r#""resourcebinding.karmada.io/namespace":"shop","resourcebinding.karmada.io/name":"checkout-rollout""#;
     let second = ROLLOUT.replace("\"checkout\"", "\"cart\"").replace("\"shop\"", "\"other\"");
@@ -178,8 +180,8 @@ fn annotations_that_point_elsewhere_are_denied() {
         ),
         // Found by the object, of which there is one.
         ("another name", review("checkout-rollout", "gone"), Good),
-        ("a name that is a number", review(r#""checkout-rollout""#, "1"), Nothing),
-        ("no annotations", review(both, ""), Nothing),
+        ("a name that is a number", review(r#""checkout-rollout""#, "1"), Denied(422, LOST)),
+        ("no annotations", review(both, ""), Denied(422, UNBOUND)),
         (
             "both kinds of binding",
             review(both, &format!(r#"{both},"clusterresourcebinding.karmada.io/name":"other""#)),

@@ -119,6 +119,39 @@ fn without_bindings_only_what_is_revised_is_an_error() {
     }
 }
 
+/// The Works of Namespaces have no binding, so that a server without any state revises them.
+#[test]
+fn the_captured_namespaces_are_revised_where_a_policy_selects_them() {
+    let policy = "apiVersion: reviser.io/v1alpha1
+kind: ClusterRevisionPolicy
+metadata: {name: network}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: Namespace, name: shop}]
+  rules:
+  - name: network
+    patch: {type: Merge, value: {metadata: {labels: {topology.istio.io/network: 'network-${cluster.name}'}}}}
+";
+    let served = Served::start(Some(policy));
+    for cluster in ["cluster-x", "cluster-z"] {
+        let body = Body::captured(&format!("work-create-namespace-{cluster}"));
+        let decision = served.review(&body.text);
+        assert_eq!(
+            decision.paths(),
+            ["/metadata/annotations", "marker", "~/metadata/labels/topology.istio.io~1network"]
+        );
+        let work = decision.apply(body.part(&["object"]).unwrap());
+        let label = work.pointer("/spec/workload/manifests/0/metadata/labels/topology.istio.io~1network");
+        assert_eq!(label, Some(&format!("network-{cluster}").into()));
+        // What is stored comes back, and stays as it is.
+        let touch = serde_json::json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {
+            "uid": "u", "kind": {"group": "work.karmada.io", "version": "v1alpha1", "kind": "Work"},
+            "resource": {"group": "work.karmada.io", "version": "v1alpha1", "resource": "works"},
+            "name": work["metadata"]["name"], "namespace": work["metadata"]["namespace"], "operation": "UPDATE",
+            "object": work, "oldObject": work}});
+        assert!(served.review(&touch.to_string()).is_untouched());
+    }
+}
+
 /// What somebody types who wants to see it.
 #[test]
 fn curl_gets_the_same_answers() {

@@ -29,3 +29,5 @@ mod scenes;
 mod sequence;
 mod served;
 mod splice;
+
+pub(crate) use recording::capture;

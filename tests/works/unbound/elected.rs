@@ -1,0 +1,169 @@
+//! The elected replica and Works without a binding: policies touch them as they come, change and go.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use reviser::controller::fleet::{Allocations, Fleet, Limits, Moment, Next, Scope, Seen, Touched, WorkName};
+use reviser::engine::{Owner, PolicySet};
+use reviser::json::Text;
+use reviser::service::{Due, Standing};
+use serde_json::{Value, json};
+
+use super::{NETWORK, api, as_written, endpoint_slice, namespace, policies, quota, service, stored, work};
+use crate::api::{Api, Written};
+
+/// The Works of a Namespace and of a quota, as they are stored before there is a policy.
+const CLUSTERS: [&str; 3] = ["cluster-x", "cluster-z", "other"];
+
+struct World {
+    api: Api,
+    set: PolicySet,
+    fleet: Fleet,
+    now: u64,
+    touched: Vec<String>,
+}
+
+fn name(cluster: &str) -> WorkName {
+    WorkName { namespace: format!("karmada-es-{cluster}"), name: "w".into() }
+}
+
+fn standing(set: &PolicySet, work: &Value) -> Option<Standing> {
+    let text = work.to_string();
+    Standing::of(set, "karmada-es-cluster-x", Text::parse(text.as_bytes()).unwrap().root())
+}
+
+impl World {
+    fn new() -> Self {
+        let set = PolicySet::default();
+        let mut world = Self {
+            api: api(set.clone()),
+            set,
+            fleet: Fleet::new(Limits::default()),
+            now: 0,
+            touched: Vec::new(),
+        };
+        for cluster in &CLUSTERS[..2] {
+            assert_eq!(world.api.put(cluster, namespace(cluster)), Written::Stored);
+        }
+        assert_eq!(world.api.put(CLUSTERS[2], quota()), Written::Stored);
+        for scope in [Scope::Namespace, Scope::Cluster] {
+            world.fleet.begin_bindings(scope);
+            world.fleet.end_bindings(Moment::default(), scope);
+        }
+        world
+    }
+
+    fn moment(&self) -> Moment {
+        Moment(Duration::from_millis(self.now))
+    }
+
+    fn seen(&self, cluster: &str) -> Seen {
+        let work = stored(&self.api, cluster);
+        let text = work.to_string();
+        let standing =
+            Standing::of(&self.set, &name(cluster).namespace, Text::parse(text.as_bytes()).unwrap().root());
+        Seen { uid: cluster.to_owned(), version: None, generation: 1, deleting: false, standing }
+    }
+
+    /// Other policies are active; gives which Works are touched until nothing is left to do.
+    fn follow(&mut self, set: PolicySet) -> Vec<String> {
+        self.api.restart_reviser(service(set.clone()));
+        self.set = set;
+        self.touched.clear();
+        self.fleet.begin_epoch(self.moment(), Allocations::default());
+        self.fleet.begin_list();
+        for cluster in CLUSTERS {
+            let (now, seen) = (self.moment(), self.seen(cluster));
+            self.fleet.applied(now, &name(cluster), seen);
+        }
+        self.fleet.end_list(self.moment());
+        let until = self.now + 120_000;
+        loop {
+            match self.fleet.next(self.moment()) {
+                Next::Touch(name) => {
+                    let cluster = name.namespace.strip_prefix("karmada-es-").unwrap().to_owned();
+                    let outcome = match self.api.put(&cluster, stored(&self.api, &cluster)) {
+                        Written::Refused(_) => Touched::Refused,
+                        _ => Touched::Done(Box::new(self.seen(&cluster))),
+                    };
+                    self.touched.push(cluster);
+                    self.fleet.touched(self.moment(), &name, outcome);
+                }
+                Next::Wait(Some(at)) if at.0 < Duration::from_millis(until) => {
+                    self.now = u64::try_from(at.0.as_millis()).unwrap() + 1;
+                }
+                Next::Wait(_) => break,
+                Next::Clear { .. } => panic!("there is no ledger"),
+            }
+        }
+        self.now = until;
+        let mut touched = self.touched.clone();
+        touched.dedup();
+        touched
+    }
+
+    /// How many Works the policy selects, and how many of them are as it says.
+    fn counted(&self) -> (usize, usize) {
+        let tally = self.fleet.tally().unwrap();
+        let owner = Owner::Cluster { name: "p".into() };
+        let tally: BTreeMap<_, _> = tally.into_iter().collect();
+        tally.get(&owner).map_or((0, 0), |tally| (tally.total, tally.current))
+    }
+}
+
+#[test]
+fn policies_touch_works_without_a_binding_as_they_come_change_and_go() {
+    let mut world = World::new();
+    assert_eq!(world.follow(policies("v1", "Namespace", &[NETWORK])), ["cluster-x", "cluster-z"]);
+    assert_eq!((world.counted(), world.fleet.stale()), ((2, 2), 0));
+    // Replicas are restarted, and nothing is to be done.
+    assert_eq!(world.follow(policies("v1", "Namespace", &[NETWORK])), [] as [&str; 0]);
+    let other = NETWORK.replace("network-", "net-");
+    assert_eq!(world.follow(policies("v1", "Namespace", &[&other])), ["cluster-x", "cluster-z"]);
+    let labels = &stored(&world.api, "cluster-z")["spec"]["workload"]["manifests"][0]["metadata"]["labels"];
+    assert_eq!(labels["topology.istio.io/network"], "net-cluster-z");
+    // The one kind is undone and the other revised.
+    assert_eq!(
+        world.follow(policies("v1", "ResourceQuota", &[NETWORK])),
+        ["cluster-x", "cluster-z", "other"]
+    );
+    assert_eq!((world.counted(), world.fleet.stale()), ((1, 1), 0));
+    assert_eq!(world.follow(PolicySet::default()), ["other"]);
+    assert_eq!((world.counted(), world.fleet.stale()), ((0, 0), 0));
+    for cluster in &CLUSTERS[..2] {
+        assert_eq!(stored(&world.api, cluster), as_written(&namespace(cluster)));
+    }
+    assert_eq!(stored(&world.api, "other"), as_written(&quota()));
+}
+
+#[test]
+fn a_rule_that_needs_a_schedule_leaves_the_work_counted_and_not_current() {
+    let mut world = World::new();
+    let rule = r#"{"name":"r","patch":{"type":"Merge","value":{"metadata":{"labels":{"l":"x-${binding.replicas}"}}}}}"#;
+    let touched = world.follow(policies("v1", "Namespace", &[rule]));
+    assert!(touched.contains(&"cluster-x".to_owned()), "{touched:?}");
+    assert_eq!((world.counted(), world.fleet.stale()), ((2, 0), 2));
+    assert_eq!(stored(&world.api, "cluster-x"), as_written(&namespace("cluster-x")));
+}
+
+#[test]
+fn what_the_door_leaves_alone_does_not_concern_the_elected_replica() {
+    let slices = policies("discovery.k8s.io/v1", "EndpointSlice", &[NETWORK]);
+    assert_eq!(standing(&slices, &endpoint_slice(true)), None);
+    let dispatched = standing(&slices, &endpoint_slice(false)).unwrap();
+    assert_eq!((dispatched.binding, dispatched.due), (None, Due::Unrecorded));
+    // One that was revised before it was suspended is undone.
+    let api = api(slices.clone());
+    assert_eq!(api.put("b", endpoint_slice(false)), Written::Stored);
+    let mut suspended = stored(&api, "b");
+    suspended["spec"]["suspendDispatching"] = true.into();
+    let standing_of = standing(&slices, &suspended).unwrap();
+    assert_eq!((standing_of.due, standing_of.policies.len()), (Due::Outdated, 0));
+    // To touch a Work that has lost its binding is of no use.
+    let mut lost = work(&json!({"apiVersion": "v1", "kind": "ResourceQuota",
+        "metadata": {"name": "q", "namespace": "shop"}, "spec": {}}));
+    lost["metadata"]["labels"] = json!({"resourcebinding.karmada.io/permanent-id": "i"});
+    let quotas = policies("v1", "ResourceQuota", &[NETWORK]);
+    let lost = standing(&quotas, &lost).unwrap();
+    assert!(matches!(lost.due, Due::Unclear(_)) && lost.policies.len() == 1, "{lost:?}");
+}
