@@ -12,7 +12,8 @@ use super::Namespaces;
 use super::build::map;
 use crate::domain::{
     BINDING_NAME_ANNOTATION, CLUSTER_BINDING_NAME_ANNOTATION, ELECT_ANNOTATION, GroupVersionKind,
-    PROPOSED_TRANSFORMATION_ANNOTATION, REVISED_ANNOTATION, REVISION_ANNOTATION, TRANSFORMATION_ANNOTATION,
+    PROPOSED_TRANSFORMATION_ANNOTATION, REVISED_ANNOTATION, REVISION_ANNOTATION, SUPPRESSED_LABEL,
+    TRANSFORMATION_ANNOTATION,
 };
 use crate::json::Value;
 
@@ -27,7 +28,7 @@ pub(super) fn conditions(
 ) -> Value<'static> {
     named([
         ("not-being-deleted", not_being_deleted()),
-        ("has-a-binding", has_a_binding()),
+        ("is-dispatched", is_dispatched()),
         ("selected-or-revised", selected_or_revised(selected, transformations)),
     ])
 }
@@ -79,15 +80,26 @@ has(object.metadata) && type(object.metadata) == map &&
         .to_owned()
 }
 
-/// Karmada makes Works without a binding too, of namespaces for instance.
-fn has_a_binding() -> String {
-    let (name, cluster_scoped) = (literal(BINDING_NAME_ANNOTATION), literal(CLUSTER_BINDING_NAME_ANNOTATION));
+/// A Work without a binding that is not dispatched holds what Karmada has collected from a member, and no rule applies to it. One with a
+/// binding is dispatched later, and one that has been revised has to come to be undone.
+fn is_dispatched() -> String {
+    let keys = [BINDING_NAME_ANNOTATION, CLUSTER_BINDING_NAME_ANNOTATION, REVISION_ANNOTATION];
+    let annotations: Vec<String> =
+        keys.iter().map(|key| format!("{} in object.metadata.annotations", literal(key))).collect();
+    let annotations = annotations.join(" ||\n    ");
+    let (label, value) = SUPPRESSED_LABEL;
+    let (label, value) = (literal(label), literal(value));
     format!(
         "object != null &&
-has(object.metadata) && type(object.metadata) == map &&
-has(object.metadata.annotations) && type(object.metadata.annotations) == map && (
-  {name} in object.metadata.annotations ||
-  {cluster_scoped} in object.metadata.annotations
+has(object.metadata) && type(object.metadata) == map && (
+  has(object.metadata.annotations) && type(object.metadata.annotations) == map && (
+    {annotations}
+  ) ||
+  has(object.spec) && type(object.spec) == map &&
+  (!has(object.spec.suspendDispatching) || object.spec.suspendDispatching != true) &&
+  (!has(object.metadata.labels) || type(object.metadata.labels) != map ||
+    !({label} in object.metadata.labels) ||
+    object.metadata.labels[{label}] != {value})
 )"
     )
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use reviser::domain::{
     BINDING_NAME_ANNOTATION, CLUSTER_BINDING_NAME_ANNOTATION, REVISED_ANNOTATION, REVISION_ANNOTATION,
+    SUPPRESSED_LABEL,
 };
 use reviser::doors::Works;
 use serde_json::{Value, json};
@@ -92,14 +93,16 @@ fn it_asks_for_writes_of_works_and_fails_closed() {
 }
 
 #[test]
-fn the_conditions_name_the_annotations_that_the_door_goes_by() {
+fn the_conditions_name_the_keys_that_the_door_goes_by() {
     let shipped = file(SHIPPED_FILE);
     let conditions = conditions(&shipped);
     assert_eq!(conditions.len(), 3);
     assert!(conditions["not-being-deleted"].contains("deletionTimestamp"));
     for (name, key, place) in [
-        ("has-a-binding", BINDING_NAME_ANNOTATION, "object.metadata.annotations"),
-        ("has-a-binding", CLUSTER_BINDING_NAME_ANNOTATION, "object.metadata.annotations"),
+        ("is-dispatched", BINDING_NAME_ANNOTATION, "object.metadata.annotations"),
+        ("is-dispatched", CLUSTER_BINDING_NAME_ANNOTATION, "object.metadata.annotations"),
+        ("is-dispatched", REVISION_ANNOTATION, "object.metadata.annotations"),
+        ("is-dispatched", SUPPRESSED_LABEL.0, "object.metadata.labels"),
         ("selected-or-revised", REVISION_ANNOTATION, "object.metadata.annotations"),
         ("selected-or-revised", REVISED_ANNOTATION, "m.metadata.annotations"),
     ] {
@@ -147,7 +150,7 @@ fn the_conditions_are_those_of_the_policies() {
     assert!(printed["selected-or-revised"].contains(kinds), "{}", printed["selected-or-revised"]);
     let shipped = file(SHIPPED_FILE);
     let shipped = conditions(&shipped);
-    for name in ["not-being-deleted", "has-a-binding"] {
+    for name in ["not-being-deleted", "is-dispatched"] {
         assert_eq!(printed[name], shipped[name]);
     }
 }

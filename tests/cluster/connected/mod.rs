@@ -3,6 +3,7 @@
 //! The one that is elected touches the Works of all namespaces, so these tests have control planes of their own.
 //!
 //! * `policies`: custom resources, put in force, refused and taken away.
+//! * `unbound`: Works without a binding.
 //! * `rights`: what it does with them, and what it says without.
 //! * `crowd`: ten thousand writes at once, while servers are killed.
 //! * `replicas`: several at once, and one allocation.
@@ -13,6 +14,7 @@ mod policies;
 mod replicas;
 mod restarts;
 mod rights;
+mod unbound;
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;

@@ -11,10 +11,10 @@ use crate::support::plane::{ControlPlane, apply_definitions};
 use crate::support::until_some;
 use crate::support::world::World;
 
-const POLICIES: &str = "/apis/reviser.io/v1alpha1/clusterrevisionpolicies";
+pub(super) const POLICIES: &str = "/apis/reviser.io/v1alpha1/clusterrevisionpolicies";
 const EXAMPLE: &str = "manifests/examples/rollout-fort.yaml";
 
-fn define(admin: &Client) {
+pub(super) fn define(admin: &Client) {
     let files = std::fs::read_dir(Path::new(ROOT).join("manifests/crds")).unwrap();
     let paths = files.map(|file| file.unwrap().path());
     let paths = paths.filter(|path| !path.ends_with("kustomization.yaml"));
@@ -23,7 +23,7 @@ fn define(admin: &Client) {
 }
 
 /// Waits until a Work is as `holds` wants it, without anybody writing it but the server.
-fn becomes(world: &World<'_>, path: &str, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
+pub(super) fn becomes(world: &World<'_>, path: &str, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
     until_some(what, || Some(world.karmada().get(path).ok()).filter(&holds))
 }
 

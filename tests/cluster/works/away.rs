@@ -43,12 +43,18 @@ fn while_no_server_is_there_selected_works_are_refused_and_others_are_stored() {
             let (above, name) = part.rsplit_once('/').unwrap();
             bare.pointer_mut(above).unwrap().as_object_mut().unwrap().remove(name);
         }
-        assert!(karmada.create(&collection, &bare).is_ok(), "{what}");
+        karmada.create(&collection, &bare)
     };
-    without("no-annotations", &["/metadata/annotations"]);
-    without("no-manifests", &["/spec/workload/manifests"]);
-    without("no-workload", &["/spec/workload"]);
-    without("nothing", &["/metadata/annotations", "/spec"]);
+    for (what, parts) in [
+        ("no-manifests", &["/spec/workload/manifests"][..]),
+        ("no-workload", &["/spec/workload"]),
+        ("nothing", &["/metadata/annotations", "/spec"]),
+    ] {
+        assert!(without(what, parts).is_ok(), "{what}");
+    }
+    // A selected kind is revised without a binding too, as far as that goes.
+    let unbound = without("no-annotations", &["/metadata/annotations"]);
+    assert!(unbound.refused(500).contains(UNREACHED), "{}", unbound.text);
 
     // With a server they are written as if nothing had been.
     let server = world.server_with_state(&[]);

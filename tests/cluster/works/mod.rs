@@ -3,12 +3,14 @@
 //! * `stable`: what is written twice is stored once.
 //! * `away`: what goes on while no server is there, and what does not.
 //! * `shapes`: Works of every shape, and none is refused by a condition.
+//! * `unbound`: Works without a binding.
 //! * `told`: what a person reads whose Work is refused.
 
 mod away;
 mod shapes;
 mod stable;
 mod told;
+mod unbound;
 
 use serde_json::{Value, json};
 

@@ -58,6 +58,7 @@ func (s *Site) run(only string) int {
 	s.refusalCases(table)
 	s.connectionCases(table)
 	s.worksCases(table)
+	s.unboundCases(table)
 	s.podCases(table)
 	s.loadCases(table)
 	return table.end()
