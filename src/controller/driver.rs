@@ -16,7 +16,7 @@ use super::metrics::ControllerMetrics;
 use super::policies::Policies;
 use super::statuses::Statuses;
 use crate::apiserver::{ApiServer, CallError, Event, Kind, Stored, Watched};
-use crate::domain::{BindingName, Failure, allocation_annotation, annotated_allocation};
+use crate::domain::{BindingName, Code, Failure, allocation_annotation, annotated_allocation};
 use crate::json::Text;
 use crate::service::{Due, Service, Standing, WorkReview};
 
@@ -357,7 +357,7 @@ impl Driver<'_> {
     }
 }
 
-/// Whether a Work that has been touched has no record although the door would have given it one.
+/// Whether a Work that has been touched has no record although the door would have given it one, or denied the touch.
 async fn is_passed_by(service: &Service, policies: &Policies, stored: &Stored) -> bool {
     let Ok(text) = Text::parse(stored.text().as_bytes()) else { return false };
     let standing = Standing::of(&policies.set, stored.namespace(), text.root());
@@ -366,7 +366,10 @@ async fn is_passed_by(service: &Service, policies: &Policies, stored: &Stored) -
     }
     let review = WorkReview { namespace: stored.namespace(), object: text.root(), old: None, dry_run: true };
     let outcome = service.review_work(review, None).await;
-    outcome.patch.is_ok_and(|patch| !patch.0.is_empty())
+    match outcome.patch {
+        Ok(patch) => !patch.0.is_empty(),
+        Err(failure) => matches!(failure.code(), Code::Unprocessable | Code::Unscheduled),
+    }
 }
 
 /// A Work that is not as the policies say, and why.
