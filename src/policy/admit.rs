@@ -249,6 +249,7 @@ fn in_force(read: Vec<Compiler>, verdicts: &mut [Verdict]) -> PolicySet {
                 document: *document,
                 policy: &read.policy,
                 reads: &read.reads,
+                rule_reads: &read.rule_reads,
                 allocations: &read.allocations,
             })
             .collect(),

@@ -242,6 +242,7 @@ impl Compiler {
                     document: *document,
                     policy: &read.policy,
                     reads: &read.reads,
+                    rule_reads: &read.rule_reads,
                     allocations: &read.allocations,
                 })
                 .collect(),

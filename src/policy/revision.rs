@@ -24,6 +24,8 @@ pub(super) struct Read {
     pub(super) asked: Vec<(String, Pointer)>,
     /// What its expressions and rules read.
     pub(super) reads: BTreeSet<Variable>,
+    /// What each of its rules reads, also by way of variables.
+    pub(super) rule_reads: Vec<BTreeSet<Variable>>,
 }
 
 /// Reads the `spec` of a policy.
@@ -44,11 +46,13 @@ pub(super) fn policy(owner: Owner, scope: &Scope, spec: &mut Fields<'_>, notes: 
         spec.optional("variables").map(|node| expressions.variables(&node, notes)).unwrap_or_default();
     let mut used = Vec::new();
     let mut names = BTreeSet::new();
-    let mut rules = Vec::new();
+    let (mut rules, mut rule_reads) = (Vec::new(), Vec::new());
     for node in spec.required("rules", notes).map(|node| non_empty(&node, notes)).unwrap_or_default() {
         let place = node.field.clone();
         used.extend(used_by(&node));
-        let Some(rule) = rule(node, &mut expressions, notes) else { continue };
+        let rule = rule(node, &mut expressions, notes);
+        let reads = expressions.take_reads();
+        let Some(rule) = rule else { continue };
         types::rule(&rule, &selectors, &place, notes);
         if !names.insert(rule.name.clone()) {
             notes.note(
@@ -57,6 +61,7 @@ pub(super) fn policy(owner: Owner, scope: &Scope, spec: &mut Fields<'_>, notes: 
             );
         }
         rules.push(rule);
+        rule_reads.push(reads);
     }
     let needs_cluster =
         expressions.needs_cluster() || rules.iter().any(|rule: &Rule| rule.target.needs_cluster());
@@ -65,7 +70,7 @@ pub(super) fn policy(owner: Owner, scope: &Scope, spec: &mut Fields<'_>, notes: 
         || rules.iter().any(|rule: &Rule| matches!(rule.action, Action::Divide(_)));
     let policy =
         Policy { owner, priority, selectors, variables, rules, needs_cluster, needs_original, digest };
-    Read { policy, allocations, used, asked, reads }
+    Read { policy, allocations, used, asked, reads, rule_reads }
 }
 
 /// The allocation that a rule names, and where; also if there is something wrong with the rule.

@@ -16,9 +16,13 @@ pub(super) struct Expressions {
     scope: Scope,
     /// The allocations that each variable asks for, by its name.
     asked_by: BTreeMap<String, BTreeSet<String>>,
+    /// What each variable reads, also by way of others, by its name.
+    read_by: BTreeMap<String, BTreeSet<Variable>>,
     needs_cluster: bool,
     /// What has been seen since [`take_asks`](Self::take_asks).
     asks: BTreeSet<String>,
+    /// What has been read since [`take_reads`](Self::take_reads), also by way of variables.
+    rule_reads: BTreeSet<Variable>,
     /// All that has been seen to be read, also by what is wrong otherwise.
     reads: BTreeSet<Variable>,
     /// The allocations that expressions read, each with the place.
@@ -31,8 +35,10 @@ impl Expressions {
         Self {
             scope,
             asked_by: BTreeMap::new(),
+            read_by: BTreeMap::new(),
             needs_cluster: false,
             asks: BTreeSet::new(),
+            rule_reads: BTreeSet::new(),
             reads: BTreeSet::new(),
             asked: Vec::new(),
         }
@@ -68,6 +74,8 @@ impl Expressions {
         }
         // Known from here on, also if there is something wrong with it: one finding is enough.
         self.asked_by.insert(name.to_owned(), std::mem::take(&mut self.asks));
+        let reads = self.take_reads();
+        self.read_by.insert(name.to_owned(), reads);
         self.scope = std::mem::take(&mut self.scope).with_variable(name);
         Some((name.to_owned(), compiled?))
     }
@@ -116,6 +124,7 @@ impl Expressions {
     pub(super) fn ask(&mut self, allocation: &str) {
         self.asks.insert(allocation.to_owned());
         self.reads.insert(Variable::Allocation(allocation.to_owned()));
+        self.rule_reads.insert(Variable::Allocation(allocation.to_owned()));
     }
 
     /// All that has been seen to be read, and the allocations among that, each with the place.
@@ -128,6 +137,11 @@ impl Expressions {
         std::mem::take(&mut self.asks).into_iter().collect()
     }
 
+    /// What has been read since this was called last, also by way of variables.
+    pub(super) fn take_reads(&mut self) -> BTreeSet<Variable> {
+        std::mem::take(&mut self.rule_reads)
+    }
+
     /// Whether something of the cluster besides its name is read.
     pub(super) fn needs_cluster(&self) -> bool {
         self.needs_cluster
@@ -135,6 +149,7 @@ impl Expressions {
 
     fn note(&mut self, variable: &Variable, place: &Pointer) {
         self.reads.insert(variable.clone());
+        self.rule_reads.insert(variable.clone());
         match variable {
             Variable::Allocation(name) => {
                 self.asked.push((name.clone(), place.clone()));
@@ -143,6 +158,7 @@ impl Expressions {
             Variable::Declared(name) => {
                 let asked = self.asked_by.get(name).cloned().unwrap_or_default();
                 self.asks.extend(asked);
+                self.rule_reads.extend(self.read_by.get(name).cloned().unwrap_or_default());
             }
             Variable::ClusterLabels
             | Variable::ClusterProvider

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::clusters::literal;
-use super::{home, labels, rule_place};
+use super::{delivery, home, labels, rule_place};
 use crate::domain::GroupVersionKind;
 use crate::engine::{
     Action, ClusterField, ClusterPattern, FieldRequirement, Policy, ResourceSelector, Rule, TargetClusters,
@@ -58,6 +58,11 @@ fn selects_nothing(
     let mut dead = false;
     if let Some(hint) = unknown_kind(&selector.gvk) {
         notes.note(&place.join("kind"), hint);
+        dead = true;
+    }
+    if delivery::is_for_no_member(&selector.gvk) {
+        let problem = "matches nothing: Karmada sends no object of this kind to a member";
+        notes.note(&place.join("kind"), problem);
         dead = true;
     }
     if CLUSTER_SCOPED.contains(&(group.as_str(), kind.as_str()))

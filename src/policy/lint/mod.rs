@@ -6,6 +6,7 @@
 
 mod clusters;
 mod conflicts;
+mod delivery;
 mod fields;
 mod labels;
 mod matching;
@@ -31,6 +32,8 @@ pub(super) struct Subject<'c> {
     pub(super) policy: &'c Policy,
     /// What its expressions and rules read.
     pub(super) reads: &'c BTreeSet<Variable>,
+    /// What each of its rules reads, also by way of variables.
+    pub(super) rule_reads: &'c [BTreeSet<Variable>],
     /// The allocations that it defines, each with the place.
     pub(super) allocations: &'c [(String, Option<Allocation>, Pointer)],
 }
@@ -60,6 +63,7 @@ pub(super) fn lint(material: &Material<'_>) -> Vec<Finding> {
             fields::rule(subject.policy, rule, &place, &mut notes);
         }
         unused::policy(subject, &material.asked, &mut notes);
+        delivery::policy(subject, material.set, &mut notes);
         idle.extend(dead.into_iter().map(|rule| (position, rule)));
         findings.extend(notes.into_findings());
     }
