@@ -1,19 +1,23 @@
-//! What no rule may touch in a `PodChaperon` besides: what Admiralty has taken out of the pod, or put into it, on its way to the target.
+//! What no rule may change in the spec of a `PodChaperon`: what Admiralty took out of the pod or put into it on the way to the target.
 
 use super::Draft;
 use crate::domain::{ADMIRALTY_GROUP, Failure, POD_CHAPERON, Workload};
 use crate::json::{Object, Pointer, Value};
 
-/// Fields of the pod that Admiralty decides on, and why.
-const FIELDS: [(&str, &str); 2] = [
-    ("schedulerName", "names Admiralty's candidate scheduler, which the target binds the pod by"),
+/// Fields of the pod that no rule may change, and why.
+const FIELDS: [(&str, &str); 3] = [
+    ("schedulerName", "names the scheduler of the target by which Admiralty places the pod"),
     ("priority", "is worked out in the target"),
+    (
+        "nodeName",
+        "binds the pod before Admiralty has chosen a target, so that it would run in several; use nodeSelector or affinity",
+    ),
 ];
 
 /// Where a pod's own credentials are mounted.
 const CREDENTIALS: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/// Refuses a revision that undoes what Admiralty did.
+/// Refuses a revision that undoes what Admiralty did. Other kinds than `PodChaperon` pass.
 pub(super) fn crosses(object: &Draft<'_>, workload: &Workload) -> Result<(), Failure> {
     let gvk = &workload.gvk;
     let spec = Pointer::of(["spec"]);
@@ -86,6 +90,10 @@ mod tests {
             (r#"{"spec":{"containers":[{"name":"a"}]}}"#, "/spec/schedulerName: "),
             (r#"{"spec":{"schedulerName":"default-scheduler"}}"#, "/spec/schedulerName: "),
             (r#"{"spec":{"schedulerName":"admiralty-candidate","priority":0}}"#, "/spec/priority: "),
+            (
+                r#"{"spec":{"schedulerName":"admiralty-candidate","nodeName":"n1","containers":[{"name":"a"}]}}"#,
+                "/spec/nodeName: ",
+            ),
             (
                 r#"{"spec":{"schedulerName":"admiralty-candidate","containers":[{"name":"a","volumeMounts":[{"mountPath":"/x"},{"mountPath":"/var/run/secrets/kubernetes.io/serviceaccount/"}]}]}}"#,
                 "/spec/containers/0/volumeMounts/1: ",

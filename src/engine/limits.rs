@@ -1,7 +1,7 @@
 //! What no rule may touch: who the object is, and what belongs to the platform that delivers it.
 
-use super::Draft;
-use crate::domain::{Failure, owned_by_platform};
+use super::{Draft, chaperon};
+use crate::domain::{Failure, Workload, owned_by_platform};
 use crate::json::{Object, Pointer, Value};
 
 /// Fields that say who an object is.
@@ -15,6 +15,11 @@ pub const IDENTITY: [&[&str]; 5] = [
 
 /// Maps whose keys may belong to the platform.
 const KEYED: [&[&str]; 2] = [&["metadata", "labels"], &["metadata", "annotations"]];
+
+/// Lists of which some items may belong to the platform, each with the member by which an item names its owner; `None` where the
+/// item itself is a text that does.
+const LISTED: [(&[&str], Option<&str>); 2] =
+    [(&["metadata", "finalizers"], None), (&["metadata", "ownerReferences"], Some("apiVersion"))];
 
 /// Why a rule may not write at `pointer`, as far as the place alone tells.
 pub fn protected_by(pointer: &Pointer) -> Option<String> {
@@ -33,14 +38,16 @@ pub fn protected_by(pointer: &Pointer) -> Option<String> {
     }
 }
 
-/// Refuses a revision that touches what no rule may touch.
-pub fn crosses(object: &Draft<'_>) -> Result<(), Failure> {
-    let places = IDENTITY.into_iter().chain(KEYED);
-    if !places.map(|field| Pointer::of(field.iter().copied())).any(|place| object.touches(&place)) {
-        return Ok(());
+/// Refuses a revision that changes what no rule may change. The message begins with the place.
+pub(super) fn crosses(object: &Draft<'_>, workload: &Workload) -> Result<(), Failure> {
+    let lists = LISTED.iter().map(|(field, _)| *field);
+    let places = IDENTITY.into_iter().chain(KEYED).chain(lists);
+    if places.map(|field| Pointer::of(field.iter().copied())).any(|place| object.touches(&place)) {
+        let before = object.original().to_value();
+        let before = before.map_err(|error| Failure::unprocessable(error.to_string()))?;
+        compare(&before, &object.to_value()?)?;
     }
-    let before = object.original().to_value().map_err(|error| Failure::unprocessable(error.to_string()))?;
-    compare(&before, &object.to_value()?)
+    chaperon::crosses(object, workload)
 }
 
 fn compare(before: &Value<'_>, after: &Value<'_>) -> Result<(), Failure> {
@@ -70,7 +77,38 @@ fn compare(before: &Value<'_>, after: &Value<'_>) -> Result<(), Failure> {
             }
         }
     }
-    Ok(())
+    LISTED.iter().try_for_each(|(field, by)| compare_items(field, *by, before, after))
+}
+
+/// Refuses a change of the items that belong to the platform. Other items may come and go.
+fn compare_items(
+    field: &[&str],
+    by: Option<&str>,
+    before: &Value<'_>,
+    after: &Value<'_>,
+) -> Result<(), Failure> {
+    let pointer = Pointer::of(field.iter().copied());
+    let owner = |item: &'_ Value<'_>| {
+        let named = by.map_or(Some(item), |member| item.get(member)).and_then(Value::as_str);
+        named.filter(|name| owned_by_platform(name)).map(str::to_owned)
+    };
+    let (was, is) = (items(before, &pointer), items(after, &pointer));
+    let owned = |items: &[Value<'_>]| -> Vec<Value<'static>> {
+        items.iter().filter(|item| owner(item).is_some()).map(|item| item.clone().into_owned()).collect()
+    };
+    if owned(was) == owned(is) {
+        return Ok(());
+    }
+    let changed =
+        was.iter().filter(|item| !is.contains(item)).chain(is.iter().filter(|item| !was.contains(item)));
+    let owner = changed.into_iter().chain(was).find_map(owner).unwrap_or_default();
+    Err(Failure::unprocessable(format!(
+        "{pointer}: an item of {owner:?} belongs to the platform, and no rule may change it; take the change out of the policy"
+    )))
+}
+
+fn items<'v, 'a>(object: &'v Value<'a>, list: &Pointer) -> &'v [Value<'a>] {
+    object.at(list).and_then(Value::as_array).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -125,6 +163,53 @@ mod tests {
         ] {
             let refusal = compare(&before, &value(after)).unwrap_err();
             assert!(refusal.message().starts_with(place), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn finalizers_and_owners_of_the_platform_stay_and_others_may_change() {
+        let value = |text: &'static str| Value::parse(text.as_bytes()).unwrap();
+        let before = value(
+            r#"{"metadata":{"finalizers":["a/b","multicluster.admiralty.io/x"],"ownerReferences":[{"apiVersion":"apps/v1","name":"r"},{"apiVersion":"multicluster.admiralty.io/v1alpha1","name":"c"}]}}"#,
+        );
+        for same in [
+            r#"{"metadata":{"finalizers":["multicluster.admiralty.io/x","n/o"],"ownerReferences":[{"apiVersion":"multicluster.admiralty.io/v1alpha1","name":"c"}]}}"#,
+            r#"{"metadata":{"finalizers":["multicluster.admiralty.io/x"],"ownerReferences":[{"apiVersion":"v1","name":"p"},{"apiVersion":"multicluster.admiralty.io/v1alpha1","name":"c"}]}}"#,
+        ] {
+            assert_eq!(compare(&before, &value(same)), Ok(()), "{same}");
+        }
+        let owners = r#""ownerReferences":[{"apiVersion":"multicluster.admiralty.io/v1alpha1","name":"c"}]"#;
+        for (finalizers, owners, place) in [
+            (
+                r#""finalizers":["a/b"]"#,
+                owners,
+                "/metadata/finalizers: an item of \"multicluster.admiralty.io/x\" ",
+            ),
+            (
+                r#""finalizers":null"#,
+                owners,
+                "/metadata/finalizers: an item of \"multicluster.admiralty.io/x\" ",
+            ),
+            (r#""finalizers":"multicluster.admiralty.io/x""#, owners, "/metadata/finalizers: "),
+            (
+                r#""finalizers":["multicluster.admiralty.io/x","multicluster.admiralty.io/y"]"#,
+                owners,
+                "/metadata/finalizers: an item of \"multicluster.admiralty.io/y\" ",
+            ),
+            (
+                r#""finalizers":["multicluster.admiralty.io/x"]"#,
+                r#""ownerReferences":[{"apiVersion":"multicluster.admiralty.io/v1alpha1","name":"d"}]"#,
+                "/metadata/ownerReferences: an item of \"multicluster.admiralty.io/v1alpha1\" ",
+            ),
+            (
+                r#""finalizers":["multicluster.admiralty.io/x"]"#,
+                r#""ownerReferences":{}"#,
+                "/metadata/ownerReferences: an item of ",
+            ),
+        ] {
+            let after = format!(r#"{{"metadata":{{{finalizers},{owners}}}}}"#);
+            let refusal = compare(&before, &Value::parse(after.as_bytes()).unwrap()).unwrap_err();
+            assert!(refusal.message().starts_with(place), "{after}: {refusal}");
         }
     }
 }

@@ -45,7 +45,7 @@ pub use compiled::{
 };
 pub use draft::Draft;
 pub use handover::{Deliveries, Handing};
-pub use limits::{IDENTITY, crosses, protected_by};
+pub use limits::{IDENTITY, protected_by};
 pub use replicas::{interpret_replica, revise_replica};
 pub use revise::{Claim, Entries, Facts, Request, Revision, Skipped, Stop, allocations, explain, revise};
 pub use selectors::{

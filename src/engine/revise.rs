@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+use super::actions::Ask as _;
 use super::compiled::{Allocation, OnError, Policy, Rule};
 use super::context::Context;
 use super::handover::{Deliveries, Handing, Settled};
 use super::trace::{self, Placement, Step, StepOutcome, Trace};
-use super::{Draft, Selection, Why, chaperon, limits, types};
+use super::{Draft, Selection, Why, limits, types};
 use crate::domain::{Cluster, ClusterKind, ClusterName, Code, Failure, Target, Workload};
 use crate::expression::Condition;
 use crate::json::{Pointer, Raw};
@@ -185,11 +186,11 @@ fn within_limits<'r, 'a>(
 
 /// Refuses what no API server would take, and what no rule may change. Gives warnings.
 fn check(object: &Draft<'_>, request: Request<'_, '_>, facts: Facts<'_>) -> Result<Vec<String>, Failure> {
-    limits::crosses(object)?;
+    limits::crosses(object, request.workload)?;
     types::check(object, request, facts.pod_template)
 }
 
-/// Applies all rules. `is_watched` has the object checked before the rules and after each of them.
+/// Applies all rules and transformations. `is_watched` has the object checked before them and after each of them.
 fn run<'r, 'a>(
     request: Request<'r, 'a>,
     selection: &Selection<'r>,
@@ -241,8 +242,8 @@ fn run<'r, 'a>(
             }
         }
     }
-    let transformed = transform(selection, &mut object, &mut context, facts, trace.as_mut(), &mut warnings)?;
-    chaperon::crosses(&object, request.workload)?;
+    let transformed =
+        transform(selection, &mut object, &mut context, facts, trace.as_mut(), &mut warnings, is_watched)?;
     if let Some(trace) = &mut trace {
         let placed = context.settled.iter();
         trace.placements =
@@ -280,7 +281,7 @@ fn changed<'a>(before: &Draft<'a>, after: &Draft<'a>) -> Result<StepOutcome<'a>,
     Ok(if changes.is_empty() { StepOutcome::Nothing } else { StepOutcome::Changed(changes) })
 }
 
-/// Applies the transformations, and gives those that changed something.
+/// Applies the transformations, and gives those that changed something. `is_watched` is that of [`run`].
 fn transform<'r, 'a>(
     selection: &Selection<'r>,
     object: &mut Draft<'a>,
@@ -288,6 +289,7 @@ fn transform<'r, 'a>(
     facts: Facts<'_>,
     mut trace: Option<&mut Trace<'a>>,
     warnings: &mut Vec<String>,
+    is_watched: bool,
 ) -> Result<Vec<String>, Stop> {
     let cluster = context.cluster_name();
     let mut transformed = Vec::new();
@@ -311,6 +313,9 @@ fn transform<'r, 'a>(
                 .drain(..)
                 .map(|warning| format!("{transformation} cluster {:?}: {warning}", cluster.as_str())),
         );
+        if is_watched {
+            check(object, context.request(), facts).map_err(about)?;
+        }
         if object.changes() != before {
             transformed.push(transformation.to_string());
         }

@@ -7,6 +7,7 @@
 )]
 
 mod admiralty;
+mod admissions;
 mod certs;
 mod check;
 mod clusters;
@@ -18,6 +19,7 @@ mod help;
 #[path = "../support/https.rs"]
 mod https;
 mod log;
+mod platform_keys;
 mod policies;
 mod preview;
 #[path = "../support/process.rs"]
