@@ -11,9 +11,10 @@ use crate::domain::{ADMIRALTY_GROUP, GroupVersionKind, POD_CHAPERON};
 use crate::json::Value;
 use crate::yaml;
 
-/// What the configuration in a source is called. An API server calls webhooks in the order of their configurations' names,
-/// and Admiralty's, `multicluster-scheduler` with the name of its release before it or not, has to come after this one: it
-/// freezes the pod.
+/// The name of the configuration in a source. An API server calls webhooks in the order of these names, and Admiralty's has to come
+/// after this one, because it freezes the pod. That is called like its Helm release if the name holds `admiralty`, as the documented
+/// one does, else `<release>-admiralty`. All of these come later, except for a release that is `0` or begins with `0-` and sorts before
+/// this name; then the door for pods refuses what it sees too late.
 const SOURCE: &str = "0-reviser-pods";
 
 /// What the configuration in a target is called.

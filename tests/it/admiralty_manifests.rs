@@ -75,12 +75,42 @@ fn they_ask_for_what_is_created_and_fail_closed() {
     }
 }
 
+/// What Admiralty's configuration is called, by its chart: `fullname` in `_helpers.tpl` of Admiralty 0.17.
+fn admiraltys(release: &str) -> String {
+    let name =
+        if release.contains("admiralty") { release.to_owned() } else { format!("{release}-admiralty") };
+    name[..name.len().min(63)].trim_end_matches('-').to_owned()
+}
+
 #[test]
 fn the_one_for_a_source_sorts_before_admiraltys() {
     let shipped = file(format!("{SOURCE}/{FILE}"));
     let name = shipped["metadata"]["name"].as_str().unwrap();
-    let admiraltys = ["multicluster-scheduler", "admiralty-multicluster-scheduler"];
-    assert!(admiraltys.iter().all(|other| name < *other), "{name}");
+    let releases = [
+        "admiralty",
+        "my-admiralty",
+        "a",
+        "a-b",
+        "0a",
+        "00",
+        "0.a",
+        "0-s",
+        "1",
+        "9",
+        "z",
+        "a.b",
+        "0-reviser-pods",
+    ];
+    for release in releases {
+        assert!(name < admiraltys(release).as_str(), "{name} {release}");
+    }
+    // The names that docs/admiralty.md excepts.
+    for release in ["0", "0-a", "0-admiralty"] {
+        assert!(
+            name > admiraltys(release).as_str() && "0" < admiraltys(release).as_str(),
+            "{name} {release}"
+        );
+    }
 }
 
 #[test]
