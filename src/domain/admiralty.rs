@@ -1,5 +1,7 @@
 //! What Admiralty calls things, and how a workload names its transformations.
 
+use std::fmt;
+
 /// The API group of Admiralty's objects.
 pub const ADMIRALTY_GROUP: &str = "multicluster.admiralty.io";
 
@@ -8,6 +10,12 @@ pub const POD_CHAPERON: &str = "PodChaperon";
 
 /// The annotation that makes Admiralty take a pod in hand, whatever its value.
 pub const ELECT_ANNOTATION: &str = "multicluster.admiralty.io/elect";
+
+/// The annotation in which Admiralty's webhook keeps the pod as it was. What is sent to targets is made from it.
+pub const SOURCE_POD_ANNOTATION: &str = "multicluster.admiralty.io/sourcepod-manifest";
+
+/// The label of a `PodChaperon` that names the source; empty unless Admiralty is installed there with `clusterName`.
+pub const PARENT_CLUSTER_LABEL: &str = "multicluster.admiralty.io/parent-cluster-name";
 
 /// The annotation in which a workload names its transformations, as it was proposed to Admiralty. Admiralty drops it on the way to a target.
 pub const PROPOSED_TRANSFORMATION_ANNOTATION: &str = "multicluster.admiralty.io/targetpodtransformation";
@@ -24,6 +32,16 @@ pub enum ClusterKind {
     Target,
     /// Admiralty's `ClusterTarget`.
     ClusterTarget,
+}
+
+impl fmt::Display for ClusterKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Cluster => "Cluster",
+            Self::Target => "Target",
+            Self::ClusterTarget => "ClusterTarget",
+        })
+    }
 }
 
 /// The names in both annotations: those that were proposed first, unless they have been copied already.

@@ -21,14 +21,16 @@ mod duration;
 mod failure;
 mod interpret;
 mod karmada;
+mod nearest;
 mod policies;
 mod quantity;
 mod schedule;
 mod workload;
 
 pub use admiralty::{
-    ADMIRALTY_GROUP, ClusterKind, ELECT_ANNOTATION, POD_CHAPERON, PROPOSED_TRANSFORMATION_ANNOTATION,
-    TRANSFORMATION_ANNOTATION, join_transformations,
+    ADMIRALTY_GROUP, ClusterKind, ELECT_ANNOTATION, PARENT_CLUSTER_LABEL, POD_CHAPERON,
+    PROPOSED_TRANSFORMATION_ANNOTATION, SOURCE_POD_ANNOTATION, TRANSFORMATION_ANNOTATION,
+    join_transformations,
 };
 pub use allocation::{AllocationKey, allocation_annotation, annotated_allocation};
 pub use binding::{Binding, BindingName, Delivery, Hosts, StoredBinding};
@@ -41,6 +43,7 @@ pub use karmada::{
     BINDING_ID_LABELS, BINDING_NAME_ANNOTATION, BINDING_NAMESPACE_ANNOTATION,
     CLUSTER_BINDING_NAME_ANNOTATION, EXECUTION_NAMESPACE_PREFIX, SUPPRESSED_LABEL,
 };
+pub use nearest::nearest_names;
 pub use policies::{POLICY_GROUP, POLICY_RESOURCES, POLICY_VERSION};
 pub use quantity::{Format, Quantity, QuantityError};
 pub use schedule::{Schedule, ScheduleError, TargetCluster};

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::{ADMIRALTY_GROUP, POD_CHAPERON};
 use crate::json::Value;
 
 /// The annotation that marks a revised manifest. Its value is the id of what undoes the revision.
@@ -69,7 +70,8 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// The identity that an object says it has; else what is wrong with it.
+    /// The identity of an object in a file; else what is wrong with it. A Pod or `PodChaperon` without a namespace is taken to be in
+    /// `default`, where kubectl would create it.
     pub fn read(object: &Value<'_>) -> Result<Self, String> {
         if object.as_object().is_none() {
             return Err(format!("must be a map, is {}", object.kind()));
@@ -83,14 +85,25 @@ impl Workload {
                 .filter(|text| !text.is_empty())
                 .ok_or_else(|| format!("/{}: must be a string that is not empty", path.join("/")))
         };
+        let gvk = GroupVersionKind::of(&required(&["apiVersion"])?, &required(&["kind"])?);
+        let is_pod =
+            matches!((gvk.group.as_str(), gvk.kind.as_str()), ("", "Pod") | (ADMIRALTY_GROUP, POD_CHAPERON));
+        let namespace = text(&["metadata", "namespace"]).filter(|namespace| !namespace.is_empty());
         Ok(Self {
-            gvk: GroupVersionKind::of(&required(&["apiVersion"])?, &required(&["kind"])?),
-            namespace: text(&["metadata", "namespace"]).unwrap_or_default(),
+            namespace: namespace.unwrap_or_else(|| if is_pod { "default" } else { "" }.to_owned()),
+            gvk,
             name: text(&["metadata", "name"])
                 .or_else(|| text(&["metadata", "generateName"]))
                 .filter(|name| !name.is_empty())
                 .map_or_else(|| required(&["metadata", "name"]), Ok)?,
         })
+    }
+}
+
+impl Workload {
+    /// Whether it is Admiralty's `PodChaperon`, which is created for one target and has no replicas.
+    pub fn is_chaperon(&self) -> bool {
+        (self.gvk.group.as_str(), self.gvk.kind.as_str()) == (ADMIRALTY_GROUP, POD_CHAPERON)
     }
 }
 
@@ -139,5 +152,24 @@ mod tests {
         let pod = GroupVersionKind::of("v1", "Pod");
         assert_eq!((pod.group.as_str(), pod.api_version().as_str()), ("", "v1"));
         assert_eq!(GroupVersionKind::of("apps/v1", "Deployment").api_version(), "apps/v1");
+    }
+
+    #[test]
+    fn pods_without_a_namespace_are_in_the_one_of_kubectl() {
+        for (object, namespace) in [
+            (r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"}}"#, "default"),
+            (r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":""}}"#, "default"),
+            (r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"lab"}}"#, "lab"),
+            (
+                r#"{"apiVersion":"multicluster.admiralty.io/v1alpha1","kind":"PodChaperon","metadata":{"generateName":"p-"}}"#,
+                "default",
+            ),
+            (r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"p"}}"#, ""),
+            (r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"p"}}"#, ""),
+        ] {
+            let workload = Workload::read(&Value::parse(object.as_bytes()).unwrap()).unwrap();
+            assert_eq!(workload.namespace, namespace, "{object}");
+            assert_eq!(workload.is_chaperon(), object.contains("PodChaperon"), "{object}");
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::RevisionMetrics;
 use super::admission::{Reviewer, answer, misdirected};
+use crate::domain::Failure;
 use crate::protocol::admission::{Operation, Review};
 use crate::server::{Call, Door, DoorReply};
 use crate::service::{self, ReviewOutcome};
@@ -31,11 +32,11 @@ impl Reviewer for Pods {
             return ignored;
         }
         match (review.operation, review.object) {
-            (Operation::Create, Some(pod)) if review.resource.sub_resource.is_empty() => ReviewOutcome {
-                patch: service::elect(pod)
-                    .map_err(|failure| failure.context(format_args!("Pod/{}", review.name))),
-                ..ReviewOutcome::untouched()
-            },
+            (Operation::Create, Some(pod)) if review.resource.sub_resource.is_empty() => {
+                let outcome = service::elect(pod);
+                let about = |failure: Failure| failure.context(format_args!("Pod/{}", review.name));
+                ReviewOutcome { patch: outcome.patch.map_err(about), ..outcome }
+            }
             _ => ReviewOutcome::untouched(),
         }
     }

@@ -1,8 +1,11 @@
 //! What no rule may change in the spec of a `PodChaperon`: what Admiralty took out of the pod or put into it on the way to the target.
 
-use super::Draft;
-use crate::domain::{ADMIRALTY_GROUP, Failure, POD_CHAPERON, Workload};
-use crate::json::{Object, Pointer, Value};
+use std::borrow::Cow;
+
+use super::selectors::LabelSelector;
+use super::{Draft, PolicySet};
+use crate::domain::{ADMIRALTY_GROUP, Failure, PARENT_CLUSTER_LABEL, Workload};
+use crate::json::{Object, Pointer, Raw, Value};
 
 /// Fields of the pod that no rule may change, and why.
 const FIELDS: [(&str, &str); 3] = [
@@ -19,13 +22,53 @@ const CREDENTIALS: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /// Refuses a revision that undoes what Admiralty did. Other kinds than `PodChaperon` pass.
 pub(super) fn crosses(object: &Draft<'_>, workload: &Workload) -> Result<(), Failure> {
-    let gvk = &workload.gvk;
-    let spec = Pointer::of(["spec"]);
-    if (gvk.group.as_str(), gvk.kind.as_str()) != (ADMIRALTY_GROUP, POD_CHAPERON) || !object.touches(&spec) {
+    if !workload.is_chaperon() || !object.touches(&Pointer::of(["spec"])) {
         return Ok(());
     }
     let before = object.original().to_value().map_err(|error| Failure::unprocessable(error.to_string()))?;
     compare(&before, &object.to_value()?)
+}
+
+/// What to say of policies that select a `PodChaperon` by a label that is there in another form than they expect:
+/// `<pointer>: <problem>; <advice>`.
+pub(super) fn selector_warnings(set: &PolicySet, workload: &Workload, object: &Raw<'_>) -> Vec<String> {
+    if !workload.is_chaperon() {
+        return Vec::new();
+    }
+    let labels = Pointer::of(["metadata", "labels"]);
+    let label = |key: &str| {
+        let raw = object.at(&labels).ok().flatten()?.get(key).ok().flatten()?;
+        raw.as_str().ok().flatten().map(Cow::into_owned)
+    };
+    let mut warnings = Vec::new();
+    for (owner, selector) in set.selectors() {
+        let is_elsewhere = |namespace: Option<&str>| namespace.is_some_and(|it| it != workload.namespace);
+        if selector.gvk != workload.gvk
+            || is_elsewhere(owner.namespace())
+            || is_elsewhere(selector.namespace.as_deref())
+        {
+            continue;
+        }
+        let keys = selector.labels.iter().filter(|_| selector.name.is_none()).flat_map(LabelSelector::keys);
+        warnings.extend(keys.filter_map(|key| {
+            if key == PARENT_CLUSTER_LABEL && label(key).unwrap_or_default().is_empty() {
+                return Some(format!(
+                    "{}: is empty, and {owner} selects by it; install Admiralty in the source with the value clusterName",
+                    labels.join(key)
+                ));
+            }
+            let last = key.rsplit('/').next().unwrap_or_default();
+            let arrived = format!("{ADMIRALTY_GROUP}/{last}");
+            (key != arrived && label(key).is_none() && label(&arrived).is_some()).then(|| {
+                format!(
+                    "{}: {owner} selects by {key:?}, which Admiralty renames to this; select by this key",
+                    labels.join(&arrived)
+                )
+            })
+        }));
+    }
+    warnings.dedup();
+    warnings
 }
 
 fn compare(before: &Value<'_>, after: &Value<'_>) -> Result<(), Failure> {
@@ -78,6 +121,9 @@ fn text<'v>(members: &'v Object<'_>, name: &str) -> Option<&'v str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::{GroupVersionKind, POD_CHAPERON};
+    use crate::engine::{LabelRequirement, Owner, Policy, ResourceSelector};
+    use crate::json::Text;
 
     fn value(text: &'static str) -> Value<'static> {
         Value::parse(text.as_bytes()).unwrap()
@@ -104,5 +150,75 @@ mod tests {
         }
         let allowed = r#"{"spec":{"schedulerName":"admiralty-candidate","nodeSelector":{"a":"b"},"containers":[{"name":"a","volumeMounts":[{"mountPath":"/x"}]}]}}"#;
         assert_eq!(compare(&before, &value(allowed)), Ok(()));
+    }
+
+    /// A policy that selects `PodChaperon`s by these labels.
+    fn policy(owner: Owner, keys: &[&str], namespace: Option<&str>, name: Option<&str>) -> Policy {
+        let selector = ResourceSelector {
+            gvk: GroupVersionKind::of("multicluster.admiralty.io/v1alpha1", POD_CHAPERON),
+            namespace: namespace.map(str::to_owned),
+            name: name.map(str::to_owned),
+            labels: Some(LabelSelector(
+                keys.iter().map(|&key| LabelRequirement::In(key.to_owned(), vec!["x".to_owned()])).collect(),
+            )),
+        };
+        Policy {
+            owner,
+            priority: 0,
+            selectors: vec![selector],
+            variables: Vec::new(),
+            rules: Vec::new(),
+            needs_cluster: false,
+            needs_original: false,
+            digest: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_selector_that_expects_other_labels_is_warned_of() {
+        let cluster = || Owner::Cluster { name: "p".to_owned() };
+        let namespace =
+            |namespace: &str| Owner::Namespace { namespace: namespace.to_owned(), name: "n".to_owned() };
+        let workload = Workload {
+            gvk: GroupVersionKind::of("multicluster.admiralty.io/v1alpha1", POD_CHAPERON),
+            namespace: "lab".to_owned(),
+            name: "train-".to_owned(),
+        };
+        let warned = |policy: Policy, labels: &str| {
+            let text = format!(r#"{{"metadata":{{"labels":{labels}}}}}"#);
+            let text = Text::parse(text.as_bytes()).unwrap();
+            let set = PolicySet { policies: vec![policy], ..PolicySet::default() };
+            selector_warnings(&set, &workload, &text.root())
+        };
+        let parent = |value: &str| format!(r#"{{"{PARENT_CLUSTER_LABEL}":"{value}"}}"#);
+        for labels in [parent(""), "{}".to_owned(), "null".to_owned()] {
+            let [warning] = &warned(policy(cluster(), &[PARENT_CLUSTER_LABEL], None, None), &labels)[..]
+            else {
+                panic!("{labels}: one is wanted")
+            };
+            assert_eq!(
+                warning,
+                "/metadata/labels/multicluster.admiralty.io~1parent-cluster-name: is empty, and ClusterRevisionPolicy/p selects by it; \
+                 install Admiralty in the source with the value clusterName"
+            );
+        }
+        let arrived = r#"{"multicluster.admiralty.io/app":"train","tier":"x"}"#;
+        for key in ["app", "app.kubernetes.io/app"] {
+            let [warning] = &warned(policy(namespace("lab"), &[key, "tier"], None, None), arrived)[..] else {
+                panic!("{key}: one is wanted")
+            };
+            let expected =
+                format!("~1app: RevisionPolicy/n selects by {key:?}, which Admiralty renames to this; ");
+            assert!(warning.contains(&expected), "{warning}");
+        }
+        for (policy, labels) in [
+            (policy(cluster(), &[PARENT_CLUSTER_LABEL], None, None), parent("source").as_str()),
+            (policy(cluster(), &[PARENT_CLUSTER_LABEL], Some("bank"), None), &parent("")),
+            (policy(cluster(), &[PARENT_CLUSTER_LABEL], None, Some("train-")), &parent("")),
+            (policy(namespace("bank"), &[PARENT_CLUSTER_LABEL], None, None), &parent("")),
+            (policy(cluster(), &["tier", "multicluster.admiralty.io/app", "other"], None, None), arrived),
+        ] {
+            assert_eq!(warned(policy, labels), Vec::<String>::new());
+        }
     }
 }

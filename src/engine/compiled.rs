@@ -7,10 +7,13 @@ use std::time::Duration;
 
 use super::actions::Action;
 use super::broken::{Broken, BrokenScope};
+use super::chaperon;
+use super::naming::chooses;
 use super::selectors::{ResourceSelector, TargetClusters};
-use super::transformations::{Home, Transformation, Transformations, chooses};
+use super::transformations::{Home, Transformation, Transformations};
 use crate::domain::{
-    ADMIRALTY_GROUP, Failure, GroupVersionKind, POD_CHAPERON, Workload, allocation_annotation, digest,
+    ADMIRALTY_GROUP, ClusterName, Failure, GroupVersionKind, POD_CHAPERON, Workload, allocation_annotation,
+    digest,
 };
 use crate::expression::{Condition, Expression};
 use crate::json::{Pointer, Raw};
@@ -37,12 +40,20 @@ pub struct Selection<'p> {
     pub policies: Vec<&'p Policy>,
     /// The transformations that it chooses, in the order in which they apply.
     pub transformations: Vec<&'p Transformation>,
+    /// What was probably not meant where the object names its transformations, or where policies select it by labels.
+    pub warnings: Vec<String>,
 }
 
 impl Selection<'_> {
     /// Whether nothing is.
     pub fn is_empty(&self) -> bool {
         self.policies.is_empty() && self.transformations.is_empty()
+    }
+
+    /// The [`warnings`](Self::warnings), each with the workload and the cluster in front.
+    pub fn warnings_for(&self, workload: &Workload, cluster: &ClusterName) -> Vec<String> {
+        let about = |warning| format!("{workload} cluster {:?}: {warning}", cluster.as_str());
+        self.warnings.iter().map(about).collect()
     }
 
     /// A digest of all that is at work: another one means that the outcome may differ.
@@ -77,10 +88,10 @@ impl PolicySet {
     ///
     /// A failure if a document is that is out of use.
     pub fn selection(&self, workload: &Workload, object: &Raw<'_>) -> Result<Selection<'_>, Failure> {
-        Ok(Selection {
-            policies: self.selecting(workload, object)?,
-            transformations: self.transformations.chosen(workload, object, &self.broken)?,
-        })
+        let policies = self.selecting(workload, object)?;
+        let (transformations, mut warnings) = self.transformations.chosen(workload, object, &self.broken)?;
+        warnings.extend(chaperon::selector_warnings(self, workload, object));
+        Ok(Selection { policies, transformations, warnings })
     }
 
     /// The policies that select a workload, in the order in which they apply.

@@ -93,10 +93,10 @@ fn compare_items(
         named.filter(|name| owned_by_platform(name)).map(str::to_owned)
     };
     let (was, is) = (items(before, &pointer), items(after, &pointer));
-    let owned = |items: &[Value<'_>]| -> Vec<Value<'static>> {
+    let of_platform = |items: &[Value<'_>]| -> Vec<Value<'static>> {
         items.iter().filter(|item| owner(item).is_some()).map(|item| item.clone().into_owned()).collect()
     };
-    if owned(was) == owned(is) {
+    if of_platform(was) == of_platform(is) {
         return Ok(());
     }
     let changed =

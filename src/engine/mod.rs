@@ -24,6 +24,7 @@ mod draft;
 mod handover;
 mod limits;
 mod locate;
+mod naming;
 mod replicas;
 pub mod requirements;
 mod revise;
@@ -46,6 +47,7 @@ pub use compiled::{
 pub use draft::Draft;
 pub use handover::{Deliveries, Handing};
 pub use limits::{IDENTITY, protected_by};
+pub use naming::{chooses, naming_warnings};
 pub use replicas::{interpret_replica, revise_replica};
 pub use revise::{Claim, Entries, Facts, Request, Revision, Skipped, Stop, allocations, explain, revise};
 pub use selectors::{
@@ -54,5 +56,5 @@ pub use selectors::{
 };
 pub use templated::Templated;
 pub use trace::{At, Change, Placement, Step, StepOutcome, Trace};
-pub use transformations::{Home, TargetPatch, Targets, Transformation, Transformations, chooses};
+pub use transformations::{Home, Idle, TargetPatch, Targets, Transformation, Transformations};
 pub use undo::{Undo, UndoError, UndoTextError};

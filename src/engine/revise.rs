@@ -9,6 +9,7 @@ use super::compiled::{Allocation, OnError, Policy, Rule};
 use super::context::Context;
 use super::handover::{Deliveries, Handing, Settled};
 use super::trace::{self, Placement, Step, StepOutcome, Trace};
+use super::transformations::{Idle, Reach};
 use super::{Draft, Selection, Why, limits, types};
 use crate::domain::{Cluster, ClusterKind, ClusterName, Code, Failure, Target, Workload};
 use crate::expression::Condition;
@@ -96,6 +97,8 @@ pub struct Revision<'r, 'a> {
     pub warnings: Vec<String>,
     /// The transformations that changed something, after the rules, as `Kind/name`.
     pub transformed: Vec<String>,
+    /// The transformations that changed nothing, in the order in which they apply.
+    pub idle: Vec<Idle>,
     /// The allocations that rules have asked for and that the cluster hosts, by name.
     pub hosts: Vec<String>,
     /// The allocations that leave a cluster, by name.
@@ -203,8 +206,9 @@ fn run<'r, 'a>(
         check(&object, request, facts)?;
     }
     let mut context = Context::new(request, facts);
-    let (mut applied, mut skipped, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut applied, mut skipped) = (Vec::new(), Vec::new());
     let cluster = &request.target.cluster;
+    let mut warnings = selection.warnings_for(request.workload, cluster);
     for &policy in &selection.policies {
         context.begin(policy, &object);
         for rule in &policy.rules {
@@ -242,7 +246,7 @@ fn run<'r, 'a>(
             }
         }
     }
-    let transformed =
+    let (transformed, idle) =
         transform(selection, &mut object, &mut context, facts, trace.as_mut(), &mut warnings, is_watched)?;
     if let Some(trace) = &mut trace {
         let placed = context.settled.iter();
@@ -251,7 +255,7 @@ fn run<'r, 'a>(
     }
     let (hosts, handings, claims) = Default::default();
     let mut revision =
-        Revision { object, applied, skipped, warnings, transformed, hosts, handings, claims, trace };
+        Revision { object, applied, skipped, warnings, transformed, idle, hosts, handings, claims, trace };
     for (allocation, settled) in context.settled {
         revision.settle(allocation, settled, request.target, facts.entries);
     }
@@ -281,7 +285,7 @@ fn changed<'a>(before: &Draft<'a>, after: &Draft<'a>) -> Result<StepOutcome<'a>,
     Ok(if changes.is_empty() { StepOutcome::Nothing } else { StepOutcome::Changed(changes) })
 }
 
-/// Applies the transformations, and gives those that changed something. `is_watched` is that of [`run`].
+/// Applies the transformations, and gives those that changed something and those that did not. `is_watched` is that of [`run`].
 fn transform<'r, 'a>(
     selection: &Selection<'r>,
     object: &mut Draft<'a>,
@@ -290,20 +294,23 @@ fn transform<'r, 'a>(
     mut trace: Option<&mut Trace<'a>>,
     warnings: &mut Vec<String>,
     is_watched: bool,
-) -> Result<Vec<String>, Stop> {
+) -> Result<(Vec<String>, Vec<Idle>), Stop> {
     let cluster = context.cluster_name();
-    let mut transformed = Vec::new();
+    let (mut transformed, mut idle) = (Vec::new(), Vec::new());
     for transformation in &selection.transformations {
         let before = object.changes();
         let was = trace.is_some().then(|| object.clone());
         let about = |failure: Failure| {
             failure.context(format_args!("{transformation} cluster {:?}", cluster.as_str()))
         };
-        transformation
+        let reach = transformation
             .apply(object, context, facts.cluster_kind, facts.cluster)
             .map_err(|stop| stop.within(about))?;
         if let (Some(trace), Some(was)) = (&mut trace, &was) {
-            let outcome = changed(was, object).map_err(about)?;
+            let outcome = match reach {
+                Reach::NoEntry | Reach::OtherKind => StepOutcome::NoEntry,
+                _ => changed(was, object).map_err(about)?,
+            };
             let warnings = context.warnings.clone();
             trace.steps.push(Step { rule: transformation.to_string(), outcome, warnings });
         }
@@ -316,11 +323,13 @@ fn transform<'r, 'a>(
         if is_watched {
             check(object, context.request(), facts).map_err(about)?;
         }
-        if object.changes() != before {
-            transformed.push(transformation.to_string());
+        match reach {
+            _ if object.changes() != before => transformed.push(transformation.to_string()),
+            Reach::OtherKind => {}
+            reach => idle.push(Idle::new(transformation, cluster, reach)),
         }
     }
-    Ok(transformed)
+    Ok((transformed, idle))
 }
 
 impl Revision<'_, '_> {

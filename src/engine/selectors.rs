@@ -59,6 +59,16 @@ impl LabelSelector {
         Ok(self.holds(|key| labels.as_ref().and_then(|labels| labels.get(key)).and_then(Value::as_str)))
     }
 
+    /// The labels that requirements are about.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|requirement| match requirement {
+            LabelRequirement::In(key, _)
+            | LabelRequirement::NotIn(key, _)
+            | LabelRequirement::Exists(key)
+            | LabelRequirement::DoesNotExist(key) => key.as_str(),
+        })
+    }
+
     /// Whether labels match, of which `label` gives the value.
     pub(super) fn holds<'l>(&self, label: impl Fn(&str) -> Option<&'l str>) -> bool {
         self.0.iter().all(|requirement| match requirement {

@@ -33,6 +33,8 @@ pub struct Step<'a> {
 pub enum StepOutcome<'a> {
     /// It is not for this cluster.
     OtherCluster,
+    /// It is a transformation, and none of its entries is for this cluster.
+    NoEntry,
     /// Its condition, this one, does not hold.
     ConditionFalse(String),
     /// It could not be applied, for this reason, and says that it is skipped then.

@@ -6,18 +6,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::Draft;
 use super::actions::{Ask, Patching};
 use super::broken::Broken;
 use super::selectors::LabelSelector;
-use crate::domain::{
-    Cluster, ClusterKind, ClusterName, Failure, PROPOSED_TRANSFORMATION_ANNOTATION,
-    TRANSFORMATION_ANNOTATION, Workload, join_transformations,
-};
-use crate::json::{Pointer, Raw};
-
-/// Most names that a message lists.
-const MOST_NAMES: usize = 3;
+use super::{Draft, naming};
+use crate::domain::{Cluster, ClusterKind, ClusterName, Failure, Workload, nearest_names, shorten};
+use crate::json::{Pointer, Raw, Value};
 
 /// A `TargetPodTransformation` or a `ClusterTargetPodTransformation`.
 #[derive(Clone, Debug)]
@@ -59,6 +53,43 @@ pub enum Targets {
     Reference(ClusterKind, ClusterName),
     /// All with such labels.
     Selector(LabelSelector),
+}
+
+/// A transformation that the object chooses and that changes nothing of it for this cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Idle {
+    /// It, as `Kind/name`.
+    pub transformation: String,
+    /// The cluster.
+    pub cluster: ClusterName,
+    /// Whether an entry of it is for the cluster.
+    pub has_entry: bool,
+    /// Why nothing changes.
+    pub why: &'static str,
+}
+
+impl Idle {
+    pub(super) fn new(transformation: &Transformation, cluster: &ClusterName, reach: Reach) -> Self {
+        let why = match reach {
+            Reach::NoEntry | Reach::OtherKind => "none of its entries is for this target",
+            Reach::EmptyPatches => "its patches for this target are empty",
+            Reach::Patches => "what it writes for this target is there already",
+        };
+        let has_entry = matches!(reach, Reach::EmptyPatches | Reach::Patches);
+        Self { transformation: transformation.to_string(), cluster: cluster.clone(), has_entry, why }
+    }
+}
+
+impl fmt::Display for Idle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} cluster {:?}: changes nothing: {}",
+            self.transformation,
+            self.cluster.as_str(),
+            self.why
+        )
+    }
 }
 
 /// All transformations, by name.
@@ -111,19 +142,29 @@ impl Transformations {
         self.0.values().map(Vec::len).sum()
     }
 
-    /// Those that a workload chooses, in its order. A name that does not exist, or is that of one of the `broken`, is a failure.
+    /// Those that a workload chooses, in its order, with what was probably not meant in its annotations. A name that does not exist,
+    /// or is that of one of the `broken`, is a failure.
     pub(super) fn chosen(
         &self,
         workload: &Workload,
         object: &Raw<'_>,
         broken: &[Broken],
-    ) -> Result<Vec<&Transformation>, Failure> {
-        let Some(names) = named(object)? else { return Ok(Vec::new()) };
-        let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
-        names.map(|name| self.find(&workload.namespace, name, broken)).collect()
+    ) -> Result<(Vec<&Transformation>, Vec<String>), Failure> {
+        let named = naming::named(object)?;
+        let chosen = named.names.iter().map(|name| {
+            let place = || named.place(name);
+            self.find(&workload.namespace, name, place, broken)
+        });
+        Ok((chosen.collect::<Result<_, _>>()?, named.warnings))
     }
 
-    fn find(&self, namespace: &str, name: &str, broken: &[Broken]) -> Result<&Transformation, Failure> {
+    fn find(
+        &self,
+        namespace: &str,
+        name: &str,
+        place: impl Fn() -> Pointer,
+        broken: &[Broken],
+    ) -> Result<&Transformation, Failure> {
         let visible = |same: &&Transformation| same.home.includes(namespace);
         let found = self.0.get(name).and_then(|same| same.iter().find(visible));
         let broken = broken.iter().filter_map(|broken| Some((broken.chosen_as(namespace, name)?, broken)));
@@ -132,67 +173,44 @@ impl Transformations {
             (Some(found), Some((home, broken))) if *home < found.home => Err(broken.failure()),
             (Some(found), _) => Ok(found),
             (None, Some((_, broken))) => Err(broken.failure()),
-            (None, None) => Err(self.missing(namespace, name)),
+            (None, None) => Err(self.missing(namespace, name, &place())),
         }
     }
 
-    fn missing(&self, namespace: &str, name: &str) -> Failure {
+    /// Why nothing is chosen by `name`, which stands at `annotation`.
+    fn missing(&self, namespace: &str, name: &str, annotation: &Pointer) -> Failure {
         let visible = |(_, same): &(&String, &Vec<Transformation>)| {
             same.iter().any(|transformation| transformation.home.includes(namespace))
         };
-        let mut names: Vec<&str> = self.0.iter().filter(visible).map(|(name, _)| name.as_str()).collect();
-        // Equals stay in the order of the alphabet.
-        names.sort_by(|a, b| likeness(name, b).total_cmp(&likeness(name, a)));
-        names.truncate(MOST_NAMES);
-        let advice = if names.is_empty() {
-            "there is none to choose; give its document with --policy".to_owned()
-        } else {
-            let names: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
-            format!(
-                "the nearest names are {}; choose one of them, or give its document with --policy",
-                names.join(", ")
-            )
+        let names: Vec<&str> = self.0.iter().filter(visible).map(|(name, _)| name.as_str()).collect();
+        let near: Vec<String> =
+            nearest_names(name, names.iter().copied()).iter().map(|name| format!("{name:?}")).collect();
+        let advice = match (names.len(), near.len()) {
+            (0, _) => "there is none to choose; add its document to the policies".to_owned(),
+            _ if name.contains(char::is_whitespace) => {
+                "names hold no blanks; write a comma between two names".to_owned()
+            }
+            (count, 0) => {
+                let all = if count == 1 { "the only one".to_owned() } else { format!("each of the {count}") };
+                format!(
+                    "{all} that can be chosen has quite another name; list them with `kubectl get tpt,ctpt`, or look into the files of --policy"
+                )
+            }
+            _ => format!(
+                "the nearest names are {}; choose one of them, or add its document to the policies",
+                near.join(", ")
+            ),
         };
-        let annotation = Pointer::of(["metadata", "annotations", TRANSFORMATION_ANNOTATION]);
-        let place = if namespace.is_empty() { String::new() } else { format!(" in namespace {namespace:?}") };
+        let place = if namespace.is_empty() {
+            " by an object without a namespace".to_owned()
+        } else {
+            format!(" in namespace {namespace:?}")
+        };
+        let name = shorten(format!("{name:?}"), naming::MAX_NAME_BYTES);
         Failure::unprocessable(format!(
-            "{annotation}: no TargetPodTransformation or ClusterTargetPodTransformation {name:?} can be chosen{place}: {advice}"
+            "{annotation}: no TargetPodTransformation or ClusterTargetPodTransformation {name} can be chosen{place}: {advice}"
         ))
     }
-}
-
-/// How alike two names are, whatever their case.
-fn likeness(a: &str, b: &str) -> f64 {
-    strsim::jaro_winkler(&a.to_lowercase(), &b.to_lowercase())
-}
-
-/// Whether an object names transformations.
-pub fn chooses(object: &Raw<'_>) -> bool {
-    !matches!(named(object), Ok(None))
-}
-
-/// What the annotations say; `None` where they say nothing. An object whose annotations are no map has none.
-fn named(object: &Raw<'_>) -> Result<Option<String>, Failure> {
-    let Some(annotations) = object.at(&Pointer::of(["metadata", "annotations"])).ok().flatten() else {
-        return Ok(None);
-    };
-    let text = |key: &str| {
-        let Some(raw) = annotations.get(key).ok().flatten().filter(|raw| !raw.is_null()) else {
-            return Ok(None);
-        };
-        let refused = |problem: String| {
-            let place = Pointer::of(["metadata", "annotations", key]);
-            Failure::unprocessable(format!("{place}: {problem}; name transformations, separated by commas"))
-        };
-        match raw.as_str() {
-            Ok(Some(text)) => Ok(Some(text)),
-            Ok(None) => Err(refused(format!("must be a string, is {}", raw.kind()))),
-            Err(error) => Err(refused(error.to_string())),
-        }
-    };
-    let (proposed, own) = (text(PROPOSED_TRANSFORMATION_ANNOTATION)?, text(TRANSFORMATION_ANNOTATION)?);
-    let names = join_transformations(&proposed.unwrap_or_default(), &own.unwrap_or_default());
-    Ok((!names.is_empty()).then_some(names))
 }
 
 impl Transformation {
@@ -203,15 +221,63 @@ impl Transformation {
         ask: &mut A,
         kind: Option<ClusterKind>,
         known: Option<&Cluster>,
-    ) -> Result<(), A::Error> {
+    ) -> Result<Reach, A::Error> {
         let name = ask.request().target.cluster.clone();
+        let mut reach = Reach::NoEntry;
         for entry in &self.entries {
             if entry.targets.include(&name, kind, known)? {
                 entry.patch.apply(object, ask)?;
+                let is_empty = entry.patch.value.constant().is_some_and(Value::is_null);
+                reach = if is_empty { reach.max(Reach::EmptyPatches) } else { Reach::Patches };
             }
         }
-        Ok(())
+        if let (Reach::NoEntry, Some((position, wanted, is))) = (reach, self.other_kind(&name, kind)) {
+            reach = Reach::OtherKind;
+            ask.warn(format!(
+                "transformations[{position}].targetReference: is for the {wanted} {:?}, and {:?} is a {is} here, so that nothing of it \
+                 applies; change the kind",
+                name.as_str(),
+                name.as_str()
+            ));
+        }
+        Ok(reach)
     }
+
+    /// The first reference to a cluster of that name as what it is not: its position, the kind in it, and the right one.
+    fn other_kind(
+        &self,
+        name: &ClusterName,
+        kind: Option<ClusterKind>,
+    ) -> Option<(usize, ClusterKind, ClusterKind)> {
+        let kind = kind?;
+        self.entries.iter().enumerate().find_map(|(position, entry)| match &entry.targets {
+            Targets::Reference(wanted, named) if named == name && *wanted != kind => {
+                Some((position, *wanted, kind))
+            }
+            _ => None,
+        })
+    }
+
+    /// The clusters that its entries name, each with the position of the entry.
+    pub fn references(&self) -> impl Iterator<Item = (usize, ClusterKind, &ClusterName)> {
+        self.entries.iter().enumerate().filter_map(|(position, entry)| match &entry.targets {
+            Targets::Reference(kind, name) => Some((position, *kind, name)),
+            Targets::Selector(_) => None,
+        })
+    }
+}
+
+/// What a transformation has for a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Reach {
+    /// None of its entries is for it.
+    NoEntry,
+    /// None of its entries is for it, and one names it as another kind, which has been warned of.
+    OtherKind,
+    /// Entries whose patches are empty.
+    EmptyPatches,
+    /// Entries with patches.
+    Patches,
 }
 
 impl Targets {

@@ -5,12 +5,11 @@ use std::time::Instant;
 use super::revise::{Revised, Situation, SkippedRule};
 use super::{ReviewOutcome, Service, in_time, too_late};
 use crate::domain::{
-    ClusterName, ELECT_ANNOTATION, Failure, PROPOSED_TRANSFORMATION_ANNOTATION, TRANSFORMATION_ANNOTATION,
-    Target, Workload, join_transformations,
+    ClusterName, ELECT_ANNOTATION, Failure, PROPOSED_TRANSFORMATION_ANNOTATION, SOURCE_POD_ANNOTATION,
+    TRANSFORMATION_ANNOTATION, Target, Workload, join_transformations,
 };
-use crate::engine::{Draft, Request};
+use crate::engine::{self, Draft, Request};
 use crate::json::{Pointer, Raw};
-use crate::patch::Patch;
 
 /// A `PodChaperon` that is to be created in a target.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +54,8 @@ impl Service {
         let set = self.policies()?;
         let selection = set.selection(workload, &object)?;
         if selection.is_empty() {
-            return Ok(ReviewOutcome::untouched());
+            let warnings = selection.warnings_for(workload, target);
+            return Ok(ReviewOutcome { warnings, ..ReviewOutcome::untouched() });
         }
         // Admiralty makes one pod a time out of one that is there: nobody knows of replicas, or of a schedule.
         let target = Target { cluster: target.clone(), replicas: None, schedule: None, original: None };
@@ -69,7 +69,7 @@ impl Service {
         let mut warnings: Vec<String> = skipped.iter().map(SkippedRule::to_string).chain(told).collect();
         if self.clusters.is_some() && !knows_cluster && !selection.transformations.is_empty() {
             warnings.push(format!(
-                "nothing is known about the target {:?}, so that targetReference goes by its name alone; mend the URL, or give its document in --state",
+                "nothing is known about the target {:?}, so that targetReference goes by its name alone; correct the URL of the webhook configuration, or give its document in --state",
                 target.cluster.as_str()
             ));
         }
@@ -84,24 +84,35 @@ impl Service {
     }
 }
 
-/// What is to be changed in a pod that is to be created in a source: the names of its transformations are copied to where
-/// Admiralty leaves them alone.
-pub fn elect(pod: Raw<'_>) -> Result<Patch<'_>, Failure> {
+/// What comes of a pod that is to be created in a source: the names of its transformations are copied to an annotation that Admiralty
+/// sends to targets. A pod that Admiralty has saved before is refused, because the copy would come too late.
+pub fn elect(pod: Raw<'_>) -> ReviewOutcome<'_> {
     let annotations = Pointer::of(["metadata", "annotations"]);
-    let Some(members) = pod.at(&annotations).ok().flatten() else { return Ok(Patch::default()) };
+    let Some(members) = pod.at(&annotations).ok().flatten() else { return ReviewOutcome::untouched() };
     let text = |key: &str| {
         let raw = members.get(key).ok().flatten();
         raw.and_then(|raw| raw.as_str().ok().flatten())
     };
     let (Some(_), Some(proposed)) = (text(ELECT_ANNOTATION), text(PROPOSED_TRANSFORMATION_ANNOTATION)) else {
-        return Ok(Patch::default());
+        return ReviewOutcome::untouched();
     };
+    let warnings = engine::naming_warnings(&pod);
     let own = text(TRANSFORMATION_ANNOTATION).unwrap_or_default();
     let joined = join_transformations(&proposed, &own);
     if joined == own {
-        return Ok(Patch::default());
+        return ReviewOutcome { warnings, ..ReviewOutcome::untouched() };
     }
-    let mut draft = Draft::new(pod)?;
-    draft.set(&annotations.join(TRANSFORMATION_ANNOTATION), joined.into())?;
-    draft.patch()
+    if text(SOURCE_POD_ANNOTATION).is_some() {
+        return ReviewOutcome::refused(Failure::unprocessable(format!(
+            "{}: Admiralty has saved the pod already, so that its transformations would reach no target; give the webhook configuration of \
+             reviser a name that sorts before Admiralty's, or remove this annotation from the pod",
+            annotations.join(SOURCE_POD_ANNOTATION)
+        )));
+    }
+    let copied = || {
+        let mut draft = Draft::new(pod)?;
+        draft.set(&annotations.join(TRANSFORMATION_ANNOTATION), joined.into())?;
+        draft.patch()
+    };
+    ReviewOutcome { patch: copied(), warnings, ..ReviewOutcome::untouched() }
 }

@@ -82,6 +82,44 @@ impl Service {
         Ok(known.map(|cluster| (None, cluster)))
     }
 
+    /// What to say of targets that the transformations of an object name and of which nothing is known, each as
+    /// `<transformation> <field>: <problem>; <advice>`. Nothing where no clusters can be read.
+    pub async fn unknown_targets(
+        &self,
+        workload: &Workload,
+        object: &Raw<'_>,
+    ) -> Result<Vec<String>, Failure> {
+        let Some(clusters) = &self.clusters else { return Ok(Vec::new()) };
+        let set = self.policies()?;
+        let selection = set.selection(workload, object)?;
+        let unavailable = |error: LookupError| Failure::unavailable(error.to_string());
+        let mut unknown = Vec::new();
+        for transformation in &selection.transformations {
+            for (position, kind, name) in transformation.references() {
+                let namesakes = clusters.namesakes(name, &workload.namespace).await.map_err(unavailable)?;
+                let problem = if namesakes.iter().any(|(known, _)| *known == kind) {
+                    continue;
+                } else if let Some((known, _)) = namesakes.first() {
+                    format!("{:?} is a {known}, and no {kind}", name.as_str())
+                } else if clusters.known(name, &workload.namespace).await.map_err(unavailable)?.is_some() {
+                    continue;
+                } else {
+                    let place = match kind {
+                        ClusterKind::Target => format!(" in namespace {:?}", workload.namespace),
+                        ClusterKind::Cluster | ClusterKind::ClusterTarget => String::new(),
+                    };
+                    format!("there is no {kind} {:?}{place}", name.as_str())
+                };
+                let place = format!("{transformation} transformations[{position}].targetReference");
+                let warning = format!("{place}: {problem}; correct it, or give the document in --state");
+                if !unknown.contains(&warning) {
+                    unknown.push(warning);
+                }
+            }
+        }
+        Ok(unknown)
+    }
+
     /// What all Works say about `workload`; about its own cluster `own` knows better.
     pub(super) async fn deliveries(
         &self,

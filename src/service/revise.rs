@@ -2,8 +2,8 @@
 
 use crate::domain::{AllocationKey, Binding, Code, Delivery, Failure, Workload};
 use crate::engine::{
-    self, Claim, Deliveries, Draft, Entries, Facts, Handing, PolicySet, Request, Revision, Selection, Stop,
-    Trace,
+    self, Claim, Deliveries, Draft, Entries, Facts, Handing, Idle, PolicySet, Request, Revision, Selection,
+    Stop, Trace,
 };
 use crate::json::Pointer;
 use crate::state::{LedgerError, Swap};
@@ -24,6 +24,8 @@ pub struct Revised<'a> {
     pub skipped: Vec<SkippedRule>,
     /// What the user should know about rules that did less than they say.
     pub warnings: Vec<String>,
+    /// The transformations that the object chooses and that changed nothing.
+    pub idle: Vec<Idle>,
     /// The allocations that rules asked for and that the cluster hosts.
     pub hosts: Vec<String>,
     /// The allocations that leave a cluster.
@@ -220,6 +222,7 @@ impl<'a> Revised<'a> {
             applied: applied.chain(revision.transformed).collect(),
             skipped: skipped.collect(),
             warnings: revision.warnings,
+            idle: revision.idle,
             hosts: revision.hosts,
             handings: revision.handings,
             hash: selection.hash(),

@@ -16,7 +16,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, ready};
 
 use super::{ClusterLister, Ledger, LedgerError, LookupError, Swap};
-use crate::domain::{AllocationKey, Binding, Cluster, ClusterName};
+use crate::domain::{AllocationKey, Binding, Cluster, ClusterKind, ClusterName};
 
 /// A ledger that is gone with the process.
 #[derive(Debug, Default)]
@@ -89,6 +89,24 @@ impl ClusterLister for MemoryLabels {
             });
             cluster.labels.extend(labels.clone());
             Ok(Some(cluster))
+        }
+        .boxed()
+    }
+
+    fn namesakes<'a>(
+        &'a self,
+        name: &'a ClusterName,
+        namespace: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<(ClusterKind, Cluster)>, LookupError>> {
+        async move {
+            let Some(beneath) = &self.beneath else { return Ok(Vec::new()) };
+            let mut namesakes = beneath.namesakes(name, namespace).await?;
+            if let Some(labels) = self.labels.get(name) {
+                for (_, cluster) in &mut namesakes {
+                    cluster.labels.extend(labels.clone());
+                }
+            }
+            Ok(namesakes)
         }
         .boxed()
     }

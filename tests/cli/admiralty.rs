@@ -23,7 +23,7 @@ transformations:
 "##;
 
 /// The same, with something in place of the comments.
-const FILLED: &str = r"kind: TargetPodTransformation
+pub(crate) const FILLED: &str = r"kind: TargetPodTransformation
 metadata: {name: use-v100-32G}
 transformations:
 - targetReference: {kind: Target, name: eu}

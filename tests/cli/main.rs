@@ -9,6 +9,7 @@
 mod admiralty;
 mod admissions;
 mod certs;
+mod chaperons;
 mod check;
 mod clusters;
 mod completion;
@@ -26,4 +27,5 @@ mod preview;
 mod process;
 mod serve;
 mod state;
+mod transformations;
 mod usage;

@@ -70,7 +70,7 @@ const RULES: [(&str, &str, &str); 12] = [
 
 /// One policy with all rules, each for the objects that name it, and a transformation that takes labels away.
 fn policies() -> String {
-    let rules: String = RULES
+    let rules: Vec<String> = RULES
         .iter()
         .map(|(name, rule, _)| {
             format!(
@@ -78,6 +78,7 @@ fn policies() -> String {
             )
         })
         .collect();
+    let rules = rules.concat();
     format!(
         "apiVersion: reviser.io/v1alpha1
 kind: ClusterRevisionPolicy

@@ -1,6 +1,6 @@
 //! Policies tried on an object.
 //!
-//! The clusters are those that the policies name, wildcards filled in, and two more, so that there is one of everything: one that hosts
+//! The clusters are those that the policies and transformations name, wildcards filled in, and two more, so that there is one of everything: one that hosts
 //! an allocation and one that does not, one that a rule names and one that none does. The first of the two is the heaviest.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,9 +10,9 @@ use std::sync::Arc;
 use crate::app::policies::Examined;
 use crate::documents::{self, Fault};
 use crate::domain::{ClusterName, Code, Failure, Schedule, Target, TargetCluster, Workload};
-use crate::engine::{ClusterPattern, PolicySet};
+use crate::engine::{ClusterPattern, Idle, PolicySet};
 use crate::json::{Pointer, Raw, Text};
-use crate::service::Service;
+use crate::service::{Revised, Service};
 use crate::state::memory::MemoryLedger;
 
 /// The clusters that are made up, with their replicas.
@@ -33,6 +33,8 @@ pub(super) fn run(path: &Path, set: &PolicySet, examined: &Examined, notes: &mut
     };
     match set.selection(&workload, &text.root()) {
         Ok(selection) if selection.is_empty() => {
+            let warned = selection.warnings.iter();
+            notes.extend(warned.map(|warning| format!("warning: {}: {warning}", path.display())));
             return vec![Fault::of(path, "no policy selects this object")];
         }
         Ok(_) => {}
@@ -92,13 +94,44 @@ impl Trial<'_> {
     }
 
     async fn chosen(&self, set: &PolicySet, schedule: &Schedule, notes: &mut Vec<String>) -> Vec<Fault> {
-        let failures = self.failures(set, schedule).await;
+        let service = Service::new(set.clone(), Arc::new(MemoryLedger::default()));
+        let (mut failures, mut idle, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
+        for entry in schedule.clusters() {
+            match self.revised(&service, schedule, entry).await {
+                Ok(revised) => {
+                    idle.extend(revised.idle);
+                    warnings.extend(revised.warnings);
+                }
+                Err(failure) => failures.push(failure),
+            }
+        }
         let (unknown, failures): (Vec<_>, Vec<_>) =
-            failures.into_iter().partition(|(_, failure)| failure.code() == Code::Unavailable);
-        notes.extend(unknown.first().map(|(_, unknown)| {
-            format!("{}: not all transformations can be tried: {unknown}", self.path.display())
-        }));
-        failures.iter().map(|(_, failure)| Fault::of(self.path, &format!("fails: {failure}"))).collect()
+            failures.into_iter().partition(|failure| failure.code() == Code::Unavailable);
+        let path = self.path.display();
+        notes.extend(
+            unknown.first().map(|unknown| format!("{path}: not all transformations can be tried: {unknown}")),
+        );
+        notes.extend(warnings.iter().map(|warning| format!("warning: {path}: {warning}")));
+        notes.extend(telling(&idle, schedule).map(|idle| format!("warning: {path}: {idle}")));
+        failures.iter().map(|failure| Fault::of(self.path, &format!("fails: {failure}"))).collect()
+    }
+
+    /// The object for one cluster of `schedule`.
+    async fn revised(
+        &self,
+        service: &Service,
+        schedule: &Schedule,
+        entry: &TargetCluster,
+    ) -> Result<Revised<'_>, Failure> {
+        // The door of PodChaperons knows neither.
+        let is_known = !self.workload.is_chaperon();
+        let target = Target {
+            cluster: entry.name.clone(),
+            replicas: is_known.then_some(entry.replicas),
+            schedule: is_known.then(|| schedule.clone()),
+            original: None,
+        };
+        service.explain(self.workload, self.object, &target).await
     }
 
     /// Why there is no revision, for the clusters for which there is none.
@@ -106,13 +139,7 @@ impl Trial<'_> {
         let service = Service::new(set.clone(), Arc::new(MemoryLedger::default()));
         let mut failures = Vec::new();
         for entry in schedule.clusters() {
-            let target = Target {
-                cluster: entry.name.clone(),
-                replicas: Some(entry.replicas),
-                schedule: Some(schedule.clone()),
-                original: None,
-            };
-            let revised = service.explain(self.workload, self.object, &target).await;
+            let revised = self.revised(&service, schedule, entry).await;
             failures.extend(revised.err().map(|failure| (entry.name.clone(), failure)));
         }
         failures
@@ -137,11 +164,28 @@ impl Trial<'_> {
     }
 }
 
-/// A schedule over all clusters that the policies name, and two more.
+/// Of the transformations that change nothing, those of which somebody should know: an entry is for the cluster, or none of the clusters
+/// is changed by it. The latter are told of one cluster.
+fn telling<'i>(idle: &'i [Idle], schedule: &'i Schedule) -> impl Iterator<Item = &'i Idle> {
+    let everywhere = |one: &Idle| {
+        let same = |other: &&Idle| other.transformation == one.transformation;
+        idle.iter().filter(same).count() >= schedule.clusters().len()
+    };
+    let is_first = |position: usize| {
+        !idle[..position].iter().any(|earlier| earlier.transformation == idle[position].transformation)
+    };
+    let tells =
+        move |(position, one): &(usize, &Idle)| one.has_entry || is_first(*position) && everywhere(one);
+    idle.iter().enumerate().filter(tells).map(|(_, one)| one)
+}
+
+/// A schedule over all clusters that the policies and transformations name, and two more.
 fn schedule(set: &PolicySet) -> Schedule {
     let rules = set.policies.iter().flat_map(|policy| &policy.rules);
     let patterns = rules.flat_map(|rule| rule.target.names.iter().chain(&rule.target.exclude));
-    let named: BTreeSet<ClusterName> = patterns.filter_map(filled).collect();
+    let transformations = set.transformations.iter();
+    let references = transformations.flat_map(|one| one.references().map(|(_, _, name)| name.clone()));
+    let named: BTreeSet<ClusterName> = patterns.filter_map(filled).chain(references).collect();
     let made_up = MADE_UP.iter().filter_map(|(name, replicas)| Some((ClusterName::new(*name)?, *replicas)));
     let clusters: BTreeMap<ClusterName, i64> =
         named.into_iter().map(|name| (name, 1)).chain(made_up).collect();

@@ -77,6 +77,7 @@ fn reason(why: Why) -> &'static str {
 fn told(outcome: &StepOutcome<'_>) -> String {
     match outcome {
         StepOutcome::OtherCluster => "not for this cluster (targetCluster)".to_owned(),
+        StepOutcome::NoEntry => "not for this target (none of its entries is)".to_owned(),
         StepOutcome::ConditionFalse(source) => {
             format!("not applied, its condition does not hold: {}", clipped(source.clone()))
         }

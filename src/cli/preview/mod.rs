@@ -13,7 +13,7 @@ use super::output;
 use crate::app;
 use crate::documents;
 use crate::domain::{AllocationKey, ClusterName, Failure, Schedule, Target, Workload};
-use crate::engine::{PolicySet, Trace};
+use crate::engine::{Idle, PolicySet, Trace};
 use crate::json::{Text, Value};
 use crate::service::{Revised, Service};
 use crate::state::ClusterLister;
@@ -45,7 +45,8 @@ struct Version<'v> {
 
 impl<'v> Version<'v> {
     fn of(revised: Revised<'v>) -> Result<Self, Failure> {
-        let Revised { object, applied, hosts, warnings, trace, .. } = revised;
+        let Revised { object, applied, hosts, mut warnings, idle, trace, .. } = revised;
+        warnings.extend(idle.iter().map(Idle::to_string));
         let patch = object.patch()?.to_text();
         Ok(Self { object: object.to_value()?, patch, applied, hosts, warnings, trace })
     }
@@ -77,14 +78,20 @@ pub(super) fn run(arguments: &PreviewArgs) -> Result<(), CliError> {
     let ledger = MemoryLedger::with_entries(allocations(arguments, &loaded.policies, &workload)?);
     let service = with_state(Service::new(loaded.policies, Arc::new(ledger)), arguments)?;
     let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(CliError::failed)?;
+    // What an object chooses that does not exist is told of each cluster.
+    for unknown in runtime.block_on(service.unknown_targets(&workload, &text.root())).unwrap_or_default() {
+        output::note(&format!("warning: {unknown}"));
+    }
     let shown: Vec<Shown<'_>> = clusters
         .into_iter()
         .map(|cluster| {
             let replicas = schedule.replicas_of(cluster);
+            // The door of PodChaperons knows neither replicas nor a schedule.
+            let is_known = !workload.is_chaperon();
             let target = Target {
                 cluster: cluster.clone(),
-                replicas,
-                schedule: Some(schedule.clone()),
+                replicas: replicas.filter(|_| is_known),
+                schedule: is_known.then(|| schedule.clone()),
                 original: None,
             };
             let revised = runtime.block_on(async {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::clusters::literal;
 use super::{delivery, home, labels, rule_place};
-use crate::domain::GroupVersionKind;
+use crate::domain::{ADMIRALTY_GROUP, GroupVersionKind, POD_CHAPERON};
 use crate::engine::{
     Action, ClusterField, ClusterPattern, FieldRequirement, Policy, ResourceSelector, Rule, TargetClusters,
 };
@@ -76,6 +76,20 @@ fn selects_nothing(
             None => ("namespace", "selects nothing: this kind is not in any namespace"),
         };
         notes.note(&place.join(field), problem);
+        dead = true;
+    }
+    if group == ADMIRALTY_GROUP
+        && kind == POD_CHAPERON
+        && let Some(name) = selector.name.as_ref().filter(|name| !name.ends_with('-'))
+    {
+        notes.note(
+            &place.join("name"),
+            format!(
+                "selects nothing: a PodChaperon has no name yet when it is created, and its generateName, the name of the pod and a dash, \
+                 stands for it; write {:?}",
+                format!("{name}-")
+            ),
+        );
         dead = true;
     }
     let labels = selector.labels.as_ref().filter(|labels| !labels.0.is_empty());
