@@ -9,7 +9,8 @@ use crate::process::Server;
 use crate::support::hook::Hook;
 use crate::support::kubectl::kubectl;
 use crate::support::plane::ControlPlane;
-use crate::support::world::World;
+use crate::support::until;
+use crate::support::world::{WORLD, World};
 
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/samples/admiralty");
 const ELECT: &str = "multicluster.admiralty.io/elect";
@@ -138,4 +139,117 @@ fn a_selector_of_targets_is_an_error_of_ours_where_nothing_is_known_about_the_ta
         "{}",
         refused.text
     );
+}
+
+#[test]
+fn labels_and_annotations_of_admiralty_stay_whatever_a_rule_does() {
+    let Some(plane) = ControlPlane::shared() else { return };
+    let world = World::new(plane, "kept-keys");
+    let policies = world.policies(
+        "policies.yaml",
+        r#"apiVersion: reviser.io/v1alpha1
+kind: ClusterRevisionPolicy
+metadata: {name: labels}
+spec:
+  resourceSelectors: [{apiVersion: multicluster.admiralty.io/v1alpha1, kind: PodChaperon}]
+  rules:
+  - name: replace
+    when: has(object.metadata.annotations.replace)
+    patch: {type: JSON, value: [{op: replace, path: '/metadata/${"labels"}', value: {team: research}}]}
+  - name: add
+    patch: {type: Merge, value: {metadata: {labels: "${ {'team': 'research'} }"}}}
+---
+kind: TargetPodTransformation
+metadata: {name: retain}
+transformations:
+- {targetSelector: {}, patch: {metadata: {labels: {$retainKeys: [team], team: research}}}}
+"#,
+    );
+    let policies = policies.to_str().unwrap();
+    let server = world.server_with_state(&["-p", policies]);
+    world.hook(Hook::Chaperons("eu"), &server, &["-p", policies]);
+    let labels = json!({"app": "a", "multicluster.admiralty.io/parent-uid": "1", "multicluster.admiralty.io/app": "a"});
+    let create = |annotations: &Value| {
+        let mut object = sample(&world, "05-create-chaperon-plain.json");
+        object["metadata"]["labels"] = labels.clone();
+        object["metadata"]["annotations"] = annotations.clone();
+        plane.admin().create(&world.chaperons(), &object)
+    };
+    let mut expected = labels.clone();
+    expected["team"] = "research".into();
+    let kept = json!({"multicluster.admiralty.io/parent-name": "train"});
+    let stored = create(&kept).ok();
+    assert_eq!(
+        (&stored["metadata"]["labels"], &stored["metadata"]["annotations"]),
+        (&expected, &kept),
+        "{stored}"
+    );
+    for (annotations, problem) in [
+        (
+            json!({"replace": ""}),
+            "ClusterRevisionPolicy/labels rule \"replace\" cluster \"eu\": /metadata/labels/multicluster.admiralty.io~1",
+        ),
+        (
+            json!({(OURS): "retain"}),
+            "TargetPodTransformation/retain cluster \"eu\": /metadata/labels/multicluster.admiralty.io~1",
+        ),
+    ] {
+        let refused = create(&annotations);
+        assert!(refused.refused(422).contains(problem), "{}", refused.text);
+    }
+}
+
+#[test]
+fn a_pod_that_admiralty_has_saved_before_is_refused() {
+    let Some(plane) = ControlPlane::shared() else { return };
+    let world = World::new(plane, "saved-pods");
+    let server = serve(&world, &targets(&world));
+    world.hook(Hook::Pods, &server, &[]);
+    let saved = json!({(ELECT): "", (ASKS): "use-v100-32G", "multicluster.admiralty.io/sourcepod-manifest": "kind: Pod"});
+    let refused = plane.admin().create(&world.pods(), &pod(&saved));
+    assert!(refused.refused(422).contains("Admiralty has saved the pod already"), "{}", refused.text);
+}
+
+/// The `yaml` blocks of docs/admiralty.md that hold this kind.
+fn documented(kind: &str) -> Vec<Value> {
+    let document =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/admiralty.md")).unwrap();
+    let blocks = document.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let block = blocks.into_iter().find(|block| block.contains(&format!("kind: {kind}\n"))).unwrap();
+    let documents = ::reviser::yaml::documents(block).unwrap();
+    documents.iter().map(|document| serde_json::from_str(&document.value.to_string()).unwrap()).collect()
+}
+
+#[test]
+fn the_policy_of_the_documents_refuses_what_no_configuration_of_a_source_selects() {
+    let Some(plane) = ControlPlane::shared() else { return };
+    let world = World::new(plane, "sources");
+    let admin = plane.admin();
+    let [policy, binding] = &mut documented("ValidatingAdmissionPolicy")[..] else { panic!("two documents") };
+    // For this world only, with one of its sources.
+    policy["spec"]["matchConstraints"]["namespaceSelector"] = json!({"matchLabels": {(WORLD): world.name()}});
+    let expression = policy["spec"]["validations"][0]["expression"].as_str().unwrap();
+    policy["spec"]["validations"][0]["expression"] = expression.replace("SOURCE", "berlin").into();
+    let collection = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
+    admin.create(collection, policy).ok();
+    admin.create(&collection.replace("policies", "policybindings"), binding).ok();
+    let create = |labels: &Value, annotations: &Value, form: &str| {
+        let mut object = sample(&world, "05-create-chaperon-plain.json");
+        object["metadata"]["labels"] = labels.clone();
+        object["metadata"]["annotations"] = annotations.clone();
+        admin.create(&format!("{}{form}", world.chaperons()), &object)
+    };
+    let (parent, names) = ("multicluster.admiralty.io/parent-cluster-name", json!({(OURS): "use-v100-32G"}));
+    let empty = json!({(parent): ""});
+    until("the API server applies the policy", || !create(&empty, &names, "?dryRun=All").is_ok());
+    for labels in [empty.clone(), json!({(parent): "bonn"}), json!({})] {
+        let refused = create(&labels, &names, "");
+        assert!(
+            refused.refused(422).contains("install Admiralty in the source with clusterName"),
+            "{}",
+            refused.text
+        );
+    }
+    create(&json!({(parent): "berlin"}), &names, "").ok();
+    create(&empty, &json!({}), "").ok();
 }
