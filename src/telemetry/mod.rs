@@ -1,35 +1,39 @@
-//! The log: where it goes, what it looks like, and what gets into it.
+//! The log: its format, its filter and how it reaches stderr.
 //!
-//! Every request is told of, so a line has to be cheap: lines are made without the layers of a general
-//! formatter, and written by a thread that does nothing else, in batches while there are many (`writer`). A
-//! log that nobody reads never holds anybody up: lines that find no room are dropped, and a line says how
-//! many. A process that is killed by SIGKILL loses the lines of its last 20 ms; one that ends, also by a panic,
-//! loses nothing that stderr takes within a second. Bodies of requests never get into the log; they may hold
-//! secrets. Who logs uses `tracing` alone; only the composition root calls [`init`]. Spans are not told of.
+//! Lines are formatted by [`tracing_subscriber`] with an event format of our own (`line`) and written by the
+//! thread of [`tracing_appender`], so that a stderr that is not read holds up no request. Lines beyond
+//! [`QUEUED_LINES`] are dropped, and a line says how many (`stderr`). Bodies of requests are never logged: they
+//! may hold secrets. Modules log with `tracing`; only the command line calls [`init`].
 
 mod line;
-mod stamp;
-mod writer;
+mod stderr;
 
-use std::{fmt, io::IsTerminal as _, panic, str::FromStr, sync::Arc, time::SystemTime};
+use std::io::IsTerminal as _;
+use std::str::FromStr;
+use std::{fmt, panic};
 
-use tracing::error;
-use tracing_subscriber::{
-    EnvFilter, filter::LevelFilter, layer::SubscriberExt as _, util::SubscriberInitExt as _,
-};
+use tracing::{Subscriber, error};
+use tracing_appender::non_blocking::NonBlockingBuilder;
+use tracing_subscriber::filter::{EnvFilter, LevelFilter};
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::{SubscriberInitExt as _, TryInitError};
 
-use self::{
-    line::{Lines, Look},
-    writer::Writer,
-};
+use self::line::Line;
+pub use self::stderr::LogGuard;
+use self::stderr::Stderr;
 
-/// What a line of the log looks like.
+/// How many lines wait for stderr at most.
+const QUEUED_LINES: usize = 8192;
+
+/// The format of the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogFormat {
-    /// For people.
+    /// `TIME LEVEL MESSAGE FIELD=VALUE ...`.
     #[default]
     Text,
-    /// One JSON object a line, fields beside the message.
+    /// One JSON object a line, with the fields as members beside `message`.
     Json,
 }
 
@@ -45,7 +49,7 @@ impl FromStr for LogFormat {
     }
 }
 
-/// Which events get into the log: a level, or directives such as `info,reviser=debug`.
+/// Which events are logged: a level, or directives such as `info,reviser=debug`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogFilter(String);
 
@@ -59,12 +63,12 @@ impl FromStr for LogFilter {
     type Err = LogOptionError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // A word alone would be a target, of which everything is logged and of nothing else anything.
+        // `EnvFilter` takes a word that is no level for a target and logs nothing else.
         let word = |directive: &&str| !directive.is_empty() && !directive.contains(['=', '[']);
         let mut words = text.split(',').map(str::trim).filter(word);
         if let Some(word) = words.find(|word| word.parse::<LevelFilter>().is_err()) {
             return Err(LogOptionError(format!(
-                "{word:?} is no level; use off, error, warn, info, debug or trace, or {word}=debug for a target"
+                "{word:?} is not a level; use off, error, warn, info, debug or trace, or {word}=debug for a target"
             )));
         }
         if text.split(',').any(|directive| directive.trim().ends_with('=')) {
@@ -86,60 +90,47 @@ impl fmt::Display for LogFilter {
     }
 }
 
-/// Why an option of the log can't be used.
+/// A log format or filter that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct LogOptionError(String);
 
-/// There is a log already.
+/// A log has been set up in this process before.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to set up the log")]
-pub struct InitError(#[source] tracing_subscriber::util::TryInitError);
+pub struct InitError(#[source] TryInitError);
 
-/// Keeps the log from being cut off: to drop this waits until all lines are written, and so does every later
-/// line. Neither waits for more than a second, or for a stderr that was waited for in vain before.
+/// Sets up the log of the process and a panic hook that logs. Hold the guard until the process ends.
 ///
-/// To be held until the process ends.
-#[must_use = "without it the last lines are lost, or every line is waited for"]
-pub struct LogGuard(Arc<Writer>);
-
-impl fmt::Debug for LogGuard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LogGuard").finish_non_exhaustive()
-    }
-}
-
-impl Drop for LogGuard {
-    fn drop(&mut self) {
-        self.0.close();
-    }
-}
-
-/// Sets up the log of the process, and has panics told in it.
-///
-/// Text is coloured if stderr is a terminal and `NO_COLOR` is not set to anything.
+/// Text has colours if stderr is a terminal and `NO_COLOR` is empty or not set.
 pub fn init(format: LogFormat, filter: &LogFilter) -> Result<LogGuard, InitError> {
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let colour = std::io::stderr().is_terminal() && !no_color;
-    let look = Look { format, colour, clock: SystemTime::now };
-    let writer = Writer::new(std::io::stderr(), look);
-    let guard = LogGuard(Arc::clone(&writer));
-    subscriber(filter, Lines { look, writer }).try_init().map_err(InitError)?;
+    let line = Line { format, colour: std::io::stderr().is_terminal() && !no_color, timer: SystemTime };
+    let (stderr, drops) = Stderr::new();
+    let builder = NonBlockingBuilder::default().lossy(true).buffered_lines_limit(QUEUED_LINES);
+    let (writer, worker) = builder.thread_name("log").finish(stderr);
+    drops.watch(writer.error_counter());
+    let guard = LogGuard::new(worker, drops);
+    subscriber(filter, line, writer).try_init().map_err(InitError)?;
     panic::set_hook(Box::new(|panic| {
         let payload = panic.payload_as_str().unwrap_or("no message");
         let location = panic.location().map(ToString::to_string).unwrap_or_default();
-        // An error does not wait for others. If this ends the process, its guard waits for the line.
         error!(payload, location, "panic");
     }));
     Ok(guard)
 }
 
-/// Libraries whose warnings come to us as errors, which we log ourselves, once each. A directive for one of them wins.
+/// `kube` logs errors that it also returns. reviser logs those once. A directive for one of these targets wins.
 const QUIET: &str = "kube_client=off,kube_runtime=off";
 
-fn subscriber(filter: &LogFilter, lines: Lines) -> impl tracing::Subscriber + Send + Sync + 'static {
-    let directives = format!("{QUIET},{}", filter.0);
-    tracing_subscriber::registry().with(EnvFilter::new(directives)).with(lines)
+fn subscriber<T, W>(filter: &LogFilter, line: Line<T>, writer: W) -> impl Subscriber + Send + Sync + 'static
+where
+    T: FormatTime + Send + Sync + 'static,
+    W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
+{
+    let filter = EnvFilter::new(format!("{QUIET},{}", filter.0));
+    let layer = tracing_subscriber::fmt::layer().with_ansi(false).event_format(line).with_writer(writer);
+    tracing_subscriber::registry().with(filter).with(layer)
 }
 
 #[cfg(test)]

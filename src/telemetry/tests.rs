@@ -1,37 +1,29 @@
-//! From an event to what is in the log.
+//! From an event to a line on stderr.
 
-use std::{
-    fmt, io,
-    sync::{Arc, Mutex},
-    time::{Duration, Instant},
-};
+use std::io::{self, Read as _, Write as _};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
-use tracing::{debug, info, subscriber::with_default, warn};
+use tracing::subscriber::with_default;
+use tracing::{debug, info, warn};
+use tracing_subscriber::fmt::format::Writer;
 
 use super::*;
 
-/// Longer than any test takes: only what must be written at once is written.
-pub(super) const NEVER: Duration = Duration::from_hours(1);
-
-/// Where a log goes, write by write.
+/// Collects a log.
 #[derive(Clone, Default)]
-pub(super) struct Sink(Arc<Mutex<Vec<Vec<u8>>>>);
+struct Sink(Arc<Mutex<Vec<u8>>>);
 
 impl Sink {
-    pub(super) fn writes(&self) -> Vec<String> {
-        self.0.lock().unwrap().iter().map(|bytes| String::from_utf8(bytes.clone()).unwrap()).collect()
-    }
-
-    pub(super) fn text(&self) -> String {
-        self.writes().concat()
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
 }
 
 impl io::Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().map_err(|_poisoned| io::ErrorKind::Other)?.push(bytes.to_vec());
-        Ok(bytes.len())
+        self.0.lock().map_err(|_poisoned| io::ErrorKind::Other)?.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -39,21 +31,16 @@ impl io::Write for Sink {
     }
 }
 
-fn instant() -> SystemTime {
-    SystemTime::UNIX_EPOCH + Duration::from_micros(1_796_022_000_123_456)
+fn instant(line: &mut Writer<'_>) -> fmt::Result {
+    line.write_str("2026-11-30T07:00:00.123456Z")
 }
-
-/// For lines that are made elsewhere.
-pub(super) const LOOK: Look = Look { format: LogFormat::Text, colour: false, clock: instant };
 
 fn log_of(format: LogFormat, filter: &str, colour: bool, events: impl FnOnce()) -> String {
     let sink = Sink::default();
-    let look = Look { format, colour, clock: instant };
-    let writer = Writer::new(sink.clone(), look);
-    let guard = LogGuard(Arc::clone(&writer));
-    let lines = Lines { look, writer };
-    with_default(subscriber(&filter.parse().unwrap(), lines), events);
-    drop(guard);
+    let lines = sink.clone();
+    let timer: fn(&mut Writer<'_>) -> fmt::Result = instant;
+    let line = Line { format, colour, timer };
+    with_default(subscriber(&filter.parse().unwrap(), line, move || lines.clone()), events);
     sink.text()
 }
 
@@ -86,19 +73,6 @@ fn json_has_the_fields_beside_the_message() {
     let log = log_of(LogFormat::Json, "info", false, greeting);
     let expected = r#"{"timestamp":"2026-11-30T07:00:00.123456Z","level":"INFO","target":"reviser::telemetry::tests","message":"answered","uid":"a-1"}"#;
     assert_eq!(log, format!("{expected}\n"));
-}
-
-#[test]
-fn lines_that_were_dropped_are_told_in_the_format_of_the_others() {
-    let line = LOOK.dropped(7);
-    assert_eq!(line, "2026-11-30T07:00:00.123456Z  WARN dropped lines of the log count=7\n");
-    let event: serde_json::Value =
-        serde_json::from_str(&Look { format: LogFormat::Json, ..LOOK }.dropped(7)).unwrap();
-    let expected = serde_json::json!({
-        "timestamp": "2026-11-30T07:00:00.123456Z", "level": "WARN", "target": "reviser::telemetry::line",
-        "message": "dropped lines of the log", "count": 7,
-    });
-    assert_eq!(event, expected);
 }
 
 #[test]
@@ -139,39 +113,25 @@ fn an_error_is_told_with_its_causes() {
 struct InitFailure(#[source] LogOptionError);
 
 #[test]
-fn no_key_is_there_twice() {
-    let said = "from a panic";
-    let log = log_of(LogFormat::Json, "info", false, || {
-        info!(
-            message = said,
-            level = "a",
-            timestamp = "b",
-            target = "c",
-            field.level = "d",
-            "field.field.level" = "e",
-            fields.level = "f",
-            "panic"
-        );
+fn a_field_that_is_named_like_a_key_of_the_line_gets_a_prefix() {
+    let event = json(|| {
+        info!(message = "first", level = "a", timestamp = "b", target = "c", fields.level = "d", "second");
     });
-    assert_eq!(log.matches("\":\"").count(), 11, "{log}");
-    let event: serde_json::Value = serde_json::from_str(&log).unwrap();
+    let mut messages = [event["message"].as_str().unwrap(), event["field.message"].as_str().unwrap()];
+    messages.sort_unstable();
+    assert_eq!(messages, ["first", "second"]);
     for (key, value) in [
         ("level", "INFO"),
         ("field.level", "a"),
         ("field.timestamp", "b"),
         ("field.target", "c"),
-        ("field.field.level", "d"),
-        ("field.field.field.level", "e"),
-        ("fields.level", "f"),
+        ("fields.level", "d"),
     ] {
-        assert_eq!(event[key], value, "{key} in {log}");
+        assert_eq!(event[key], value, "{key} in {event}");
     }
-    assert_eq!(event.as_object().unwrap().len(), 11);
-    let mut messages = [event["message"].as_str().unwrap(), event["field.message"].as_str().unwrap()];
-    messages.sort_unstable();
-    assert_eq!(messages, ["from a panic", "panic"]);
-    let event = json(|| info!(message = 5, r#message = true, x = 1));
-    assert_eq!((event["message"].as_str(), event["field.message"].as_str()), (Some("5"), Some("true")));
+    assert_eq!(event.as_object().unwrap().len(), 9);
+    let event = json(|| info!(message = 5, x = 1));
+    assert_eq!(event["message"], "5", "a message is text");
 }
 
 #[test]
@@ -225,67 +185,29 @@ proptest! {
     }
 }
 
-#[test]
-fn lines_of_many_threads_stay_whole_and_in_order() {
-    const THREADS: usize = 8;
-    // Few enough that there is room for all of them at once.
-    const EVENTS: usize = 1000;
-    let sink = Sink::default();
-    let look = Look { format: LogFormat::Json, colour: false, clock: SystemTime::now };
-    let writer = Writer::with_pause(sink.clone(), look, Duration::from_millis(1));
-    let guard = LogGuard(Arc::clone(&writer));
-    let lines = Lines { look, writer };
-    let dispatch = tracing::Dispatch::new(subscriber(&LogFilter::default(), lines));
-    std::thread::scope(|scope| {
-        for thread in 0..THREADS {
-            let dispatch = &dispatch;
-            scope.spawn(move || {
-                tracing::dispatcher::with_default(dispatch, || {
-                    for number in 0..EVENTS {
-                        if number % 97 == 0 {
-                            warn!(thread, number, "now");
-                        } else {
-                            info!(thread, number, filling = "x".repeat(number % 300), "soon");
-                        }
-                    }
-                });
-            });
-        }
-    });
-    drop(guard);
-    let mut next = [0; THREADS];
-    for line in sink.text().lines() {
-        let event: serde_json::Value = serde_json::from_str(line).unwrap();
-        let thread = usize::try_from(event["thread"].as_u64().unwrap()).unwrap();
-        assert_eq!(event["number"], next[thread], "of thread {thread}");
-        next[thread] += 1;
+/// Reports an error where it should print itself.
+struct Unprintable;
+
+impl fmt::Display for Unprintable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("be")?;
+        Err(fmt::Error)
     }
-    assert_eq!(next, [EVENTS; THREADS]);
-    assert!(sink.writes().iter().all(|write| write.ends_with('\n')));
+}
+
+impl fmt::Debug for Unprintable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 #[test]
-fn a_warning_takes_along_what_was_said_before() {
-    let sink = Sink::default();
-    let writer = Writer::with_pause(sink.clone(), LOOK, NEVER);
-    let _guard = LogGuard(Arc::clone(&writer));
-    let lines = Lines { look: LOOK, writer };
-    with_default(subscriber(&LogFilter::default(), lines), || {
-        info!("first");
-        eventually(|| sink.writes().len() == 1);
-        info!("second");
-        info!("third");
-        assert_eq!(sink.writes().len(), 1, "only the first is on its own");
-        warn!("fourth");
-        eventually(|| sink.writes().len() == 2);
-    });
-    let batches = sink.writes();
-    assert_eq!(batches.len(), 2);
-    let words: Vec<_> = batches[1].lines().filter_map(|line| line.rsplit(' ').next()).collect();
-    assert_eq!(words, ["second", "third", "fourth"]);
+fn a_value_that_cannot_be_printed_is_no_panic() {
+    let line = text(|| info!(display = %Unprintable, debug = ?Unprintable, "m"));
+    assert_eq!(line, "2026-11-30T07:00:00.123456Z  INFO m display=be debug=be\n");
 }
 
-/// Logs while it is being logged.
+/// Logs while it is logged.
 struct Talkative;
 
 impl fmt::Display for Talkative {
@@ -296,12 +218,26 @@ impl fmt::Display for Talkative {
     }
 }
 
-/// Runs itself as another process, because a process has one log and one panic hook.
+const CHILD: &str = "REVISER_TEST_LOG_CHILD";
+
+/// This program again, running the test `name` alone as a child process: a process has one log and one panic hook.
+fn child(name: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", &format!("telemetry::tests::{name}"), "--nocapture"]).env(CHILD, "1");
+    command
+}
+
+fn is_child() -> bool {
+    std::env::var_os(CHILD).is_some()
+}
+
+fn events(log: &str) -> Vec<serde_json::Value> {
+    log.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
 #[test]
 fn what_a_process_said_is_on_its_stderr_when_it_has_ended() {
-    const CHILD: &str = "REVISER_TEST_LOG_CHILD";
-    const NAME: &str = "telemetry::tests::what_a_process_said_is_on_its_stderr_when_it_has_ended";
-    if std::env::var_os(CHILD).is_some() {
+    if is_child() {
         let guard = init(LogFormat::Json, &LogFilter::default()).unwrap();
         assert!(init(LogFormat::Json, &LogFilter::default()).is_err());
         info!("one");
@@ -313,26 +249,107 @@ fn what_a_process_said_is_on_its_stderr_when_it_has_ended() {
         drop(guard);
         return;
     }
-    let child = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", NAME, "--nocapture"])
-        .env(CHILD, "1")
-        .output()
-        .unwrap();
+    let child = child("what_a_process_said_is_on_its_stderr_when_it_has_ended").output().unwrap();
     assert!(child.status.success(), "{child:?}");
-    let log = String::from_utf8(child.stderr).unwrap();
-    let events: Vec<serde_json::Value> =
-        log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let events = events(&String::from_utf8(child.stderr).unwrap());
     let messages: Vec<_> = events.iter().map(|event| event["message"].as_str().unwrap()).collect();
     assert_eq!(messages, ["one", "two", "panic", "three", "four", "five"]);
     assert_eq!(events[5]["value"], "before");
     assert_eq!(events[2]["payload"], "oh\nno 1");
     assert!(events[2]["location"].as_str().unwrap().contains("tests.rs"));
+    let timestamp = events[0]["timestamp"].as_str().unwrap();
+    assert!(timestamp.len() == 27 && timestamp.parse::<jiff::Timestamp>().is_ok(), "{timestamp}");
 }
 
-pub(super) fn eventually(condition: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while !condition() {
-        assert!(Instant::now() < deadline, "it did not come to that");
-        std::thread::yield_now();
+#[test]
+fn lines_of_many_threads_stay_whole_and_in_order() {
+    const THREADS: usize = 8;
+    const EVENTS: usize = 500;
+    if is_child() {
+        let _guard = init(LogFormat::Json, &LogFilter::default()).unwrap();
+        std::thread::scope(|scope| {
+            for thread in 0..THREADS {
+                scope.spawn(move || {
+                    for number in 0..EVENTS {
+                        info!(thread, number, filling = "x".repeat(number % 300), "said");
+                    }
+                });
+            }
+        });
+        return;
     }
+    let child = child("lines_of_many_threads_stay_whole_and_in_order").output().unwrap();
+    assert!(child.status.success());
+    let mut next = [0; THREADS];
+    for event in events(&String::from_utf8(child.stderr).unwrap()) {
+        let thread = usize::try_from(event["thread"].as_u64().unwrap()).unwrap();
+        assert_eq!(event["number"], next[thread], "of thread {thread}");
+        next[thread] += 1;
+    }
+    assert_eq!(next, [EVENTS; THREADS]);
+}
+
+/// Says `lines` lines, and then on stdout that it has.
+fn say(lines: usize) {
+    for number in 0..lines {
+        info!(number, filling = "x".repeat(100), "said");
+    }
+    let mut out = io::stdout();
+    out.write_all(b"\nsaid\n").unwrap();
+    out.flush().unwrap();
+}
+
+/// Starts a child whose stderr is a pipe, and waits until it has said everything.
+fn unread(name: &str) -> std::process::Child {
+    let mut child =
+        child(name).stdout(Stdio::piped()).stderr(Stdio::piped()).stdin(Stdio::piped()).spawn().unwrap();
+    let mut seen = Vec::new();
+    let mut byte = [0];
+    while !seen.ends_with(b"\nsaid\n") {
+        assert_eq!(child.stdout.as_mut().unwrap().read(&mut byte).unwrap(), 1, "it ended before");
+        seen.extend(byte);
+    }
+    child
+}
+
+#[test]
+fn lines_that_find_no_room_are_dropped_and_counted() {
+    // More than what the queue, the batch and a pipe hold.
+    const LINES: usize = QUEUED_LINES + 4000;
+    if is_child() {
+        let guard = init(LogFormat::Json, &LogFilter::default()).unwrap();
+        say(LINES);
+        // Until the other side reads.
+        io::stdin().read_exact(&mut [0]).unwrap();
+        drop(guard);
+        return;
+    }
+    let mut child = unread("lines_that_find_no_room_are_dropped_and_counted");
+    let mut log = String::new();
+    child.stdin.take().unwrap().write_all(b"\n").unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    assert!(child.wait().unwrap().success());
+    let events = events(&log);
+    let said: Vec<_> = events.iter().filter_map(|event| event["number"].as_u64()).collect();
+    assert!(said.len() >= QUEUED_LINES && said.is_sorted());
+    let dropped: Vec<_> =
+        events.iter().filter(|event| event["message"] == "dropped lines of the log").collect();
+    let count: u64 = dropped.iter().map(|event| event["count"].as_u64().unwrap()).sum();
+    assert!(count > 0 && dropped.iter().all(|event| event["level"] == "WARN"), "{dropped:?}");
+    assert_eq!(said.len() as u64 + count, LINES as u64);
+}
+
+#[test]
+fn a_stderr_that_nobody_reads_does_not_hold_up_the_end() {
+    if is_child() {
+        let guard = init(LogFormat::Text, &LogFilter::default()).unwrap();
+        say(QUEUED_LINES + 4000);
+        drop(guard);
+        return;
+    }
+    let mut child = unread("a_stderr_that_nobody_reads_does_not_hold_up_the_end");
+    assert!(child.wait().unwrap().success());
+    let mut rest = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut rest).unwrap();
+    assert!(!rest.contains("Failed to send"), "stdout is for results: {rest}");
 }

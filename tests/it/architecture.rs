@@ -113,6 +113,7 @@ const ONLY: &[(&str, &[&str])] = &[
     ("schemars", &["resources"]),
     ("prometheus_client", &["server", "doors", "controller", "app"]),
     ("tracing_subscriber", &["telemetry"]),
+    ("tracing_appender", &["telemetry"]),
 ];
 
 /// The service sees the ports of `state`, not what is behind them.
