@@ -1,15 +1,6 @@
 //! Allocations that are remembered until the process ends, and labels of clusters.
-//!
-//! [`MemoryLedger`] survives nothing, and says so by its name: it is for tries, tests and `preview`. The
-//! entries themselves (`Entries`) are what the ledger in a file answers from, too.
-//!
-//! There is one entry for each workload, and there may be a hundred thousand of them. A key is therefore
-//! one piece of text instead of five, and the name of a cluster is there once, however many entries hold
-//! it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fmt;
-use std::ops::Range;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::FutureExt as _;
@@ -21,37 +12,31 @@ use crate::domain::{AllocationKey, Binding, Cluster, ClusterKind, ClusterName};
 /// A ledger that is gone with the process.
 #[derive(Debug, Default)]
 pub struct MemoryLedger {
-    entries: Mutex<Entries>,
+    entries: Mutex<HashMap<AllocationKey, ClusterName>>,
 }
 
 impl MemoryLedger {
     /// A ledger that holds these entries; of several with one key, the last.
     pub fn with_entries(entries: impl IntoIterator<Item = (AllocationKey, ClusterName)>) -> Self {
-        let mut held = Entries::default();
-        for (key, cluster) in entries {
-            held.insert(&key, &cluster);
-        }
-        Self { entries: Mutex::new(held) }
+        Self { entries: Mutex::new(entries.into_iter().collect()) }
     }
 
-    /// The entries. A thread that panicked while it held them has left them whole: nothing panics between two
-    /// changes that belong together.
-    fn lock(&self) -> MutexGuard<'_, Entries> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<AllocationKey, ClusterName>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn swap(&self, key: &AllocationKey, expected: Option<&ClusterName>, cluster: &ClusterName) -> Swap {
         let mut entries = self.lock();
         let there = entries.get(key);
-        if there.as_ref() != expected {
-            return Swap::Lost(there);
+        if there != expected {
+            return Swap::Lost(there.cloned());
         }
-        entries.insert(key, cluster);
+        entries.insert(key.clone(), cluster.clone());
         Swap::Done
     }
 }
 
-/// Labels of clusters that somebody has told about, over what is known of them elsewhere.
+/// Labels of clusters that were given on the command line, over what is known of them elsewhere.
 #[derive(Debug, Default)]
 pub struct MemoryLabels {
     labels: BTreeMap<ClusterName, BTreeMap<String, String>>,
@@ -118,7 +103,7 @@ impl Ledger for MemoryLedger {
         key: &'a AllocationKey,
         _: Option<&'a Binding>,
     ) -> BoxFuture<'a, Result<Option<ClusterName>, LedgerError>> {
-        ready(Ok(self.lock().get(key))).boxed()
+        ready(Ok(self.lock().get(key).cloned())).boxed()
     }
 
     fn compare_and_swap<'a>(
@@ -133,119 +118,10 @@ impl Ledger for MemoryLedger {
     }
 }
 
-/// Which cluster each allocation is in, in little memory.
-#[derive(Default)]
-pub(super) struct Entries {
-    clusters: HashMap<PackedKey, Arc<ClusterName>>,
-    /// The clusters that some entry holds, each once.
-    names: HashSet<Arc<ClusterName>>,
-}
-
-impl Entries {
-    pub(super) fn len(&self) -> usize {
-        self.clusters.len()
-    }
-
-    pub(super) fn get(&self, key: &AllocationKey) -> Option<ClusterName> {
-        self.clusters.get(&PackedKey::from(key)).map(|cluster| ClusterName::clone(cluster))
-    }
-
-    pub(super) fn insert(&mut self, key: &AllocationKey, cluster: &ClusterName) {
-        let name = self.names.get(cluster).map_or_else(|| Arc::new(cluster.clone()), Arc::clone);
-        self.names.insert(Arc::clone(&name));
-        let before = self.clusters.insert(PackedKey::from(key), name);
-        // Held by `names` and here: the last entry of that cluster has just gone.
-        if let Some(before) = before.filter(|before| Arc::strong_count(before) == 2) {
-            self.names.remove(&before);
-        }
-    }
-
-    /// The entries, in no order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (AllocationKey, &ClusterName)> {
-        self.clusters.iter().map(|(key, cluster)| (key.unpack(), &**cluster))
-    }
-}
-
-impl fmt::Debug for Entries {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Entries").field("len", &self.len()).finish_non_exhaustive()
-    }
-}
-
-/// An [`AllocationKey`] in one piece: its fields one after the other, and where the first four end.
-#[derive(PartialEq, Eq, Hash)]
-struct PackedKey {
-    text: Box<str>,
-    ends: [usize; 4],
-}
-
-impl From<&AllocationKey> for PackedKey {
-    fn from(key: &AllocationKey) -> Self {
-        let AllocationKey { allocation, group, kind, namespace, name } = key;
-        let mut end = 0;
-        let ends = [allocation, group, kind, namespace].map(|field| {
-            end += field.len();
-            end
-        });
-        let text = [allocation.as_str(), group, kind, namespace, name].concat();
-        Self { text: text.into_boxed_str(), ends }
-    }
-}
-
-impl PackedKey {
-    fn unpack(&self) -> AllocationKey {
-        let field = |range: Range<usize>| self.text[range].to_owned();
-        let [allocation, group, kind, namespace] = self.ends;
-        AllocationKey {
-            allocation: field(0..allocation),
-            group: field(allocation..group),
-            kind: field(group..kind),
-            namespace: field(kind..namespace),
-            name: field(namespace..self.text.len()),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
-    use crate::state::tests::{any_key, cluster, key};
-
-    proptest! {
-        #[test]
-        fn a_packed_key_holds_the_whole_key(key in any_key(), other in any_key()) {
-            prop_assert_eq!(PackedKey::from(&key).unpack(), key.clone());
-            prop_assert_eq!(PackedKey::from(&key) == PackedKey::from(&other), key == other);
-        }
-    }
-
-    #[test]
-    fn an_entry_costs_little_more_than_its_text() {
-        let cost = size_of::<(PackedKey, Arc<ClusterName>)>();
-        assert!(cost <= 64, "{cost} bytes, and the table of a hundred thousand has room for more");
-    }
-
-    #[test]
-    fn keys_whose_fields_join_to_the_same_text_are_different_keys() {
-        let mut entries = Entries::default();
-        let (one, other) = (key("ab"), AllocationKey { namespace: "nsa".into(), ..key("b") });
-        entries.insert(&one, &cluster("x"));
-        assert_eq!((entries.get(&one), entries.get(&other)), (Some(cluster("x")), None));
-    }
-
-    #[test]
-    fn the_name_of_a_cluster_goes_with_its_last_entry() {
-        let mut entries = Entries::default();
-        for (name, value) in [("a", "x"), ("b", "x"), ("a", "x"), ("a", "y")] {
-            entries.insert(&key(name), &cluster(value));
-        }
-        assert_eq!(entries.names.len(), 2);
-        entries.insert(&key("b"), &cluster("y"));
-        assert_eq!(entries.names.iter().map(|name| name.as_str()).collect::<Vec<_>>(), ["y"]);
-        assert_eq!(entries.get(&key("b")), Some(cluster("y")));
-    }
+    use crate::state::tests::{cluster, key};
 
     #[test]
     fn a_panic_of_another_thread_does_not_end_the_ledger() {
@@ -261,13 +137,12 @@ mod tests {
         });
         assert!(panicked && ledger.entries.is_poisoned());
         assert_eq!(ledger.swap(&key("a"), Some(&cluster("x")), &cluster("y")), Swap::Done);
-        assert_eq!(ledger.lock().get(&key("a")), Some(cluster("y")));
+        assert_eq!(ledger.lock().get(&key("a")), Some(&cluster("y")));
     }
 
     #[test]
     fn of_several_entries_with_one_key_the_last_one_counts() {
         let ledger = MemoryLedger::with_entries([(key("a"), cluster("x")), (key("a"), cluster("y"))]);
-        assert_eq!(ledger.lock().iter().collect::<Vec<_>>(), [(key("a"), &cluster("y"))]);
-        assert_eq!(format!("{ledger:?}").matches("rollout").count(), 0, "entries are not for the log");
+        assert_eq!(*ledger.lock(), HashMap::from([(key("a"), cluster("y"))]));
     }
 }

@@ -112,6 +112,7 @@ const ONLY: &[(&str, &[&str])] = &[
     ("kube", &["apiserver", "resources"]),
     ("schemars", &["resources"]),
     ("prometheus_client", &["server", "doors", "controller", "app"]),
+    ("redb", &["state"]),
     ("tracing_subscriber", &["telemetry"]),
     ("tracing_appender", &["telemetry"]),
 ];

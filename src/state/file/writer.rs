@@ -1,29 +1,28 @@
-//! The one thread that writes.
+//! The thread that writes.
 //!
-//! Swaps come to it through a channel, so that no caller blocks the runtime, and so that a caller that goes
-//! away cannot leave anything half done: what the thread has begun it also ends. All that wait when it is
-//! free are written and synced together: a sync takes milliseconds, and after a start with an empty ledger
-//! many workloads want their first entry.
+//! A commit blocks until the disk has it, so swaps go to a thread through a channel. All that wait when it is free
+//! are committed together: a sync takes milliseconds, and after a start with an empty ledger many workloads want
+//! their first entry. A caller that goes away leaves nothing half done.
 
+use std::collections::HashMap;
 use std::io;
 use std::sync::mpsc::Receiver;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use tokio::sync::oneshot;
 
-use super::format::write_record;
-use super::log::Log;
+use super::place::Place;
+use super::store::{Entries, Store};
 use crate::domain::{AllocationKey, ClusterName};
 use crate::state::Swap;
-use crate::state::memory::Entries;
 
-/// How many swaps are written together at most: bounds what is lost in time when a write fails, and memory.
+/// How many swaps are committed together at most.
 const MAX_BATCH: usize = 512;
 
-/// What became of a swap. Those that were written together fail together, and share the reason.
+/// The result of a swap. Those that are committed together share the reason of a failure.
 pub(super) type Answer = Result<Swap, Arc<io::Error>>;
 
-/// A swap that somebody waits for.
+/// A swap to be decided and written.
 pub(super) struct Request {
     pub(super) key: AllocationKey,
     pub(super) expected: Option<ClusterName>,
@@ -32,80 +31,76 @@ pub(super) struct Request {
 }
 
 pub(super) struct Writer {
-    pub(super) log: Log,
+    pub(super) place: Place,
+    /// `None` after a commit that failed: `redb` then refuses everything until the file is opened again.
+    pub(super) store: Option<Store>,
     /// What readers see: only what is on disk.
     pub(super) entries: Arc<RwLock<Entries>>,
 }
 
-/// Swaps that are decided, but not yet written.
-#[derive(Default)]
-struct Batch {
-    text: Vec<u8>,
-    changes: Vec<(AllocationKey, ClusterName)>,
-    /// As the changes leave it; later swaps of the same batch see this.
-    entries: Entries,
-    answers: Vec<(oneshot::Sender<Answer>, Swap)>,
-}
-
 impl Writer {
-    /// Works until nobody can send any more.
+    /// Runs until the ledger is dropped.
     pub(super) fn run(mut self, requests: &Receiver<Request>) {
         while let Ok(first) = requests.recv() {
-            let mut batch = Batch::default();
-            for request in std::iter::once(first).chain(requests.try_iter()).take(MAX_BATCH) {
-                self.decide(request, &mut batch);
+            let batch = std::iter::once(first).chain(requests.try_iter()).take(MAX_BATCH);
+            let batch: Vec<Request> = batch.filter(|request| !request.answer.is_closed()).collect();
+            let swaps = self.commit(&batch).map_err(Arc::new);
+            for (position, request) in batch.into_iter().enumerate() {
+                // A caller that has gone away learns from the ledger what became of its swap.
+                let _ = request.answer.send(swaps.clone().map(|swaps| swaps[position].clone()));
             }
-            self.commit(batch);
-            let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
-            self.log.compact_if_due(&entries);
         }
     }
 
-    fn decide(&self, request: Request, batch: &mut Batch) {
-        let Request { key, expected, cluster, answer } = request;
-        if answer.is_closed() {
-            return;
+    /// Decides the swaps in their order and writes them. Nothing is written if one cannot be.
+    fn commit(&mut self, batch: &[Request]) -> io::Result<Vec<Swap>> {
+        self.place.check()?;
+        let store = match self.store.take() {
+            Some(store) => store,
+            None => self.open_again()?,
+        };
+        let (swaps, changes) = decide(batch, &self.read());
+        if let Err(error) = if changes.is_empty() { Ok(()) } else { store.write(&changes) } {
+            self.place.failed();
+            return Err(match error {
+                redb::Error::Io(error) => error,
+                other => io::Error::other(other),
+            });
         }
-        let there = batch
-            .entries
-            .get(&key)
-            .or_else(|| self.entries.read().unwrap_or_else(PoisonError::into_inner).get(&key));
-        if there != expected {
-            batch.answers.push((answer, Swap::Lost(there)));
-            return;
-        }
-        match write_record(&mut batch.text, &key, &cluster) {
-            Ok(_) => {
-                batch.entries.insert(&key, &cluster);
-                batch.changes.push((key, cluster));
-                batch.answers.push((answer, Swap::Done));
-            }
-            // Nobody waits any more, if this is not received.
-            Err(error) => drop(answer.send(Err(Arc::new(error)))),
-        }
-    }
-
-    /// On disk first, then for readers to see, then answered.
-    fn commit(&mut self, batch: Batch) {
-        let Batch { text, changes, entries: _, answers } = batch;
-        let mut failure = None;
-        if !changes.is_empty() {
-            match self.log.append(&text, changes.len()) {
-                Ok(()) => self.apply(&changes),
-                // Also those that lost: what they lost to may be what was not written.
-                Err(error) => failure = Some(Arc::new(error)),
-            }
-        }
-        for (answer, swap) in answers {
-            // A caller that has gone away learns from the ledger what became of it.
-            let _ = answer.send(failure.clone().map_or(Ok(swap), Err));
-        }
-    }
-
-    fn apply(&self, changes: &[(AllocationKey, ClusterName)]) {
+        self.store = Some(store);
+        self.place.committed()?;
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
-        for (key, cluster) in changes {
-            entries.insert(key, cluster);
-        }
+        entries.extend(changes.into_iter().map(|(key, cluster)| (key.clone(), cluster.clone())));
+        Ok(swaps)
     }
+
+    /// Readers then also see what a commit has written that was reported as failed.
+    fn open_again(&mut self) -> io::Result<Store> {
+        let (store, entries) = Store::open(&self.place.path).map_err(io::Error::other)?;
+        self.place.check()?;
+        self.place.committed()?;
+        *self.entries.write().unwrap_or_else(PoisonError::into_inner) = entries;
+        Ok(store)
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Entries> {
+        self.entries.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What becomes of each swap, and the changes to write. A swap sees those before it.
+fn decide<'b>(
+    batch: &'b [Request],
+    entries: &Entries,
+) -> (Vec<Swap>, Vec<(&'b AllocationKey, &'b ClusterName)>) {
+    let mut changed: HashMap<&AllocationKey, &ClusterName> = HashMap::new();
+    let swaps = batch.iter().map(|request| {
+        let there = changed.get(&request.key).copied().or_else(|| entries.get(&request.key));
+        if there != request.expected.as_ref() {
+            return Swap::Lost(there.cloned());
+        }
+        changed.insert(&request.key, &request.cluster);
+        Swap::Done
+    });
+    (swaps.collect(), changed.into_iter().collect())
 }

@@ -1,116 +1,144 @@
-//! Power failures, as far as they can be shown: files that end anywhere, and compactions that stop anywhere.
+//! Power failures: what was written after the last sync is there, or not, or in part.
 
+use std::sync::{Mutex, OnceLock};
+
+use redb::backends::InMemoryBackend;
+use redb::{Builder, StorageBackend};
+
+use super::store::Store;
 use super::*;
 
-/// A ledger that has been written to, and what it held after each record.
-fn history(path: &Path) -> (Vec<u8>, Vec<(usize, Model)>) {
-    let ledger = FileLedger::open(path).expect("a ledger");
-    let state = |ledger: &FileLedger| (fs::read(path).expect("the file").len(), entries(ledger));
-    let mut states = vec![state(&ledger)];
-    for (name, to) in [("a", "x"), ("b", "x"), ("a", "y"), ("\n\"ü", "z"), ("b", "z")] {
-        put(&ledger, name, to).expect("a usable ledger");
-        states.push(state(&ledger));
-    }
-    (fs::read(path).expect("the file"), states)
+/// What a disk is asked to do, and what was answered meanwhile.
+#[derive(Clone, Debug)]
+enum Step {
+    Length(u64),
+    Write(u64, Vec<u8>),
+    Sync,
+    Answered(Model),
 }
 
-#[test]
-fn a_ledger_that_ends_anywhere_gives_what_the_whole_records_say() {
-    let (directory, path) = place();
-    let (written, states) = history(&path);
-    let cut = directory.path().join("cut");
-    for len in format::HEADER.len()..=written.len() {
-        fs::write(&cut, &written[..len]).unwrap();
-        let (whole, expected) = states.iter().rfind(|(whole, _)| *whole <= len).unwrap();
-        let ledger = FileLedger::open(&cut).unwrap();
-        assert_eq!(entries(&ledger), *expected, "{len} bytes");
-        assert_eq!(fs::read(&cut).unwrap(), written[..*whole], "{len} bytes");
+/// A disk that notes every step.
+#[derive(Debug)]
+struct Recorder {
+    disk: InMemoryBackend,
+    steps: Arc<Mutex<Vec<Step>>>,
+}
+
+impl Recorder {
+    fn note(&self, step: Step) -> io::Result<()> {
+        self.steps.lock().map_err(|_poisoned| io::ErrorKind::Other)?.push(step);
+        Ok(())
+    }
+}
+
+impl StorageBackend for Recorder {
+    fn len(&self) -> io::Result<u64> {
+        self.disk.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.disk.read(offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.note(Step::Length(len))?;
+        self.disk.set_len(len)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.note(Step::Sync)
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.note(Step::Write(offset, data.to_vec()))?;
+        self.disk.write(offset, data)
+    }
+}
+
+/// The bytes of an empty ledger, and the steps of writing to it.
+fn history(writes: usize) -> (Vec<u8>, Vec<Step>) {
+    let (_directory, path) = place();
+    drop(FileLedger::open(&path).expect("a ledger"));
+    let image = fs::read(&path).expect("the file");
+    let disk = InMemoryBackend::new();
+    disk.set_len(image.len() as u64).expect("memory");
+    disk.write(0, &image).expect("memory");
+    let steps = Arc::new(Mutex::new(Vec::new()));
+    let recorder = Recorder { disk, steps: Arc::clone(&steps) };
+    let store = Store(Builder::new().create_with_backend(recorder).expect("a database"));
+    let mut model = Model::new();
+    for number in 0..writes {
+        let (key, cluster) = (key(&(number % 7).to_string()), cluster(&format!("cluster-{number}")));
+        store.write(&[(&key, &cluster)]).expect("a commit");
+        model.insert(key, cluster);
+        steps.lock().expect("no panic").push(Step::Answered(model.clone()));
+    }
+    let steps = steps.lock().expect("no panic").clone();
+    (image, steps)
+}
+
+fn apply(image: &mut Vec<u8>, step: &Step) {
+    match step {
+        Step::Length(len) => image.resize(usize::try_from(*len).expect("small"), 0),
+        Step::Write(offset, data) => {
+            let start = usize::try_from(*offset).expect("small");
+            let end = start + data.len();
+            if image.len() < end {
+                image.resize(end, 0);
+            }
+            image[start..end].copy_from_slice(data);
+        }
+        Step::Sync | Step::Answered(_) => {}
+    }
+}
+
+/// What a disk holds after a power failure. The last sync and all before it is there; of what follows, `luck` says for
+/// each step whether it is lost, half there, or there.
+fn image(empty: &[u8], before: &[Step], luck: &[u8]) -> Vec<u8> {
+    const SECTOR: usize = 512;
+    let synced = before.iter().rposition(|step| matches!(step, Step::Sync)).map_or(0, |at| at + 1);
+    let mut image = empty.to_vec();
+    before[..synced].iter().for_each(|step| apply(&mut image, step));
+    for (step, luck) in before[synced..].iter().zip(luck.iter().cycle()) {
+        match (step, luck) {
+            (_, 0) => {}
+            (Step::Write(offset, data), 1) => {
+                let half = data.len() / 2 / SECTOR * SECTOR;
+                apply(&mut image, &Step::Write(*offset, data[..half].to_vec()));
+            }
+            _ => apply(&mut image, step),
+        }
+    }
+    image
+}
+
+fn answered<'s>(mut steps: impl Iterator<Item = &'s Step>) -> Option<Model> {
+    steps.find_map(|step| match step {
+        Step::Answered(model) => Some(model.clone()),
+        _ => None,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn after_a_power_failure_what_was_answered_is_there_and_at_most_one_more_swap(
+        failure in any::<proptest::sample::Index>(),
+        luck in proptest::collection::vec(0..4_u8, 1..30),
+    ) {
+        static HISTORY: OnceLock<(Vec<u8>, Vec<Step>)> = OnceLock::new();
+        let (empty, steps) = HISTORY.get_or_init(|| history(24));
+        let (before, after) = steps.split_at(failure.index(steps.len()));
+        let (_directory, path) = place();
+        fs::write(&path, image(empty, before, &luck)).unwrap();
+        let last = answered(before.iter().rev()).unwrap_or_default();
+        let next = answered(after.iter()).unwrap_or_else(|| last.clone());
+        let ledger = FileLedger::open(&path).unwrap();
+        let mut expected = entries(&ledger);
+        prop_assert!(expected == last || expected == next, "{:?}", expected);
         put(&ledger, "c", "new").unwrap();
         drop(ledger);
-        let mut expected = expected.clone();
         expected.insert(key("c"), cluster("new"));
-        assert_eq!(found(&cut), expected, "{len} bytes");
-    }
-}
-
-/// The header comes with the file, by a rename. A part of one was therefore not left by a crash.
-#[test]
-fn a_part_of_a_header_is_no_ledger() {
-    let (_directory, path) = place();
-    for len in 1..format::HEADER.len() {
-        fs::write(&path, &format::HEADER[..len]).unwrap();
-        assert!(FileLedger::open(&path).unwrap_err().is_damaged(), "{len} bytes");
-    }
-}
-
-/// Opens what a crash left, and checks that it is whole, tidy and can be used.
-fn survives(path: &Path, expected: &Model) {
-    let ledger = FileLedger::open(path).unwrap();
-    assert_eq!(entries(&ledger), *expected);
-    assert!(!replacement::sibling(path, ".tmp").exists());
-    put(&ledger, "c", "new").unwrap();
-    put(&ledger, "c", "newer").unwrap();
-    drop(ledger);
-    let mut expected = expected.clone();
-    expected.insert(key("c"), cluster("newer"));
-    assert_eq!(found(path), expected);
-}
-
-#[test]
-fn a_compaction_may_stop_after_every_step() {
-    for steps in 0..=4 {
-        let (_directory, path) = place();
-        let (written, states) = history(&path);
-        let (_, expected) = states.last().unwrap();
-        let (_file, contents) = load(&path).unwrap();
-        compact_partly(&path, &contents.entries, steps);
-        let compacted = fs::read(&path).unwrap() != written;
-        assert_eq!(compacted, steps >= 3, "after {steps} steps");
-        survives(&path, expected);
-    }
-}
-
-/// What `Log::compact` does, no further than `steps`.
-fn compact_partly(path: &Path, entries: &Entries, steps: usize) {
-    if steps == 0 {
-        return;
-    }
-    let replacement = Replacement::write(path, entries).unwrap();
-    if steps >= 2 {
-        replacement.sync().unwrap();
-    }
-    if steps >= 3 {
-        replacement.publish(path).unwrap();
-    }
-    if steps >= 4 {
-        replacement::sync_directory(path).unwrap();
-    }
-}
-
-#[test]
-fn a_compaction_may_stop_within_its_first_step() {
-    let (_directory, path) = place();
-    let (written, states) = history(&path);
-    let (_, expected) = states.last().unwrap();
-    let (_file, contents) = load(&path).unwrap();
-    drop(Replacement::write(&path, &contents.entries).unwrap());
-    let temporary = replacement::sibling(&path, ".tmp");
-    let replacement = fs::read(&temporary).unwrap();
-    for len in 0..=replacement.len() {
-        fs::write(&temporary, &replacement[..len]).unwrap();
-        let ledger = FileLedger::open(&path).unwrap();
-        assert_eq!(entries(&ledger), *expected);
-        drop(ledger);
-        assert!(!temporary.exists());
-        assert_eq!(fs::read(&path).unwrap(), written);
-    }
-}
-
-#[test]
-fn a_creation_may_stop_after_every_step() {
-    for steps in 0..=4 {
-        let (_directory, path) = place();
-        compact_partly(&path, &Entries::default(), steps);
-        survives(&path, &Model::new());
+        prop_assert_eq!(found(&path), expected);
     }
 }

@@ -1,8 +1,8 @@
-//! Processes that end in the middle of it.
+//! Processes that are killed, or whose file may not grow.
 //!
-//! The child is this test program again, told by an environment variable to be one.
+//! The child is this test program again, with environment variables that say what it does.
 
-use std::io::{BufRead as _, Write as _};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use super::*;
@@ -11,33 +11,49 @@ const LEDGER: &str = "REVISER_TEST_LEDGER";
 const START: &str = "REVISER_TEST_START";
 /// The child writes under so many keys in turn.
 const KEYS: usize = 5;
-/// So that it compacts every 20 records or so.
-const COMPACT: usize = 8;
+/// Where a child limits the size of its files: more than a new ledger, so that a commit fails sooner or later.
+const LIMIT: &str = "REVISER_TEST_LIMIT";
 
 /// What the numbers from 0 to before `end` leave, each written under one of the keys.
 fn numbers(end: usize) -> Model {
     (0..end).map(|number| (key(&(number % KEYS).to_string()), cluster(&number.to_string()))).collect()
 }
 
-/// Without its variables, this tells that `numbers` is what it says; with them, it is the child.
+/// Without its variables, this checks that `numbers` is what it says; with them, it is the child.
 #[test]
-fn child_that_writes_until_it_fails_or_is_killed() {
+fn child_that_writes_until_it_is_killed() {
     let (Some(path), Ok(start)) = (std::env::var_os(LEDGER), std::env::var(START)) else {
         assert_eq!(numbers(KEYS + 1).get(&key("0")), Some(&cluster(&KEYS.to_string())));
         return;
     };
-    let ledger = open_compacting(Path::new(&path), COMPACT);
     let mut out = io::stdout();
+    let limit = std::env::var(LIMIT).ok().map(|limit| limit.parse().unwrap());
+    let ledger = FileLedger::open(&path).unwrap();
+    limit_files(limit);
     for number in start.parse::<usize>().unwrap().. {
         let name = (number % KEYS).to_string();
+        // Longer each time, so that the file has to grow.
+        let to = if limit.is_some() { "x".repeat(number * 100) } else { number.to_string() };
         let before = read(&ledger, &name);
-        if let Err(error) = put(&ledger, &name, &number.to_string()) {
+        if let Err(error) = put(&ledger, &name, &to) {
             assert_eq!(read(&ledger, &name), before);
             writeln!(out, "\nfailed {}", error.source).unwrap();
+            assert!(put(&ledger, &name, &to).is_err(), "there is no more room than before");
+            limit_files(None);
+            put(&ledger, &name, "with room").unwrap();
+            assert_eq!(read(&ledger, &name), Some(cluster("with room")));
             return;
         }
         writeln!(out, "\ndone {number}").unwrap();
     }
+}
+
+/// Bounds the size to which this process may write files.
+fn limit_files(bytes: Option<u64>) {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+
+    let maximum = getrlimit(Resource::Fsize).maximum;
+    setrlimit(Resource::Fsize, rustix::process::Rlimit { current: bytes, maximum }).unwrap();
 }
 
 fn read(ledger: &FileLedger, name: &str) -> Option<ClusterName> {
@@ -52,7 +68,7 @@ struct Writing {
 
 impl Writing {
     fn start(mut command: Command, path: &Path, start: usize) -> Self {
-        let name = "state::file::tests::kill::child_that_writes_until_it_fails_or_is_killed";
+        let name = "state::file::tests::kill::child_that_writes_until_it_is_killed";
         let mut child = command
             .args([name, "--exact", "--nocapture"])
             .env(LEDGER, path)
@@ -114,21 +130,22 @@ fn a_ledger_is_held_as_long_as_its_process_lives() {
     let (_directory, path) = place_on_disk();
     let mut writing = Writing::start(this_program(), &path, 0);
     writing.next().unwrap();
-    let pid = writing.child.id();
     let error = FileLedger::open(&path).unwrap_err();
-    assert!(matches!(error, OpenError::Held { holder: Some(holder), .. } if holder == pid), "{error}");
+    assert!(matches!(error, OpenError::Held(_)), "{error}");
     drop(writing);
     FileLedger::open(&path).unwrap();
 }
 
 #[test]
-fn a_file_that_may_not_grow_keeps_what_was_answered() {
+fn a_file_that_may_not_grow_keeps_what_was_answered_and_is_written_again_once_it_may() {
     let (_directory, path) = place_on_disk();
-    // Above the limit a write is cut short, and the next one fails; without the trap it would kill.
+    drop(FileLedger::open(&path).unwrap());
+    let limit = fs::metadata(&path).unwrap().len() + 16 * 1024;
+    // Without the trap a write above the limit would kill the process.
     let mut limited = Command::new("sh");
-    limited.args(["-c", r#"trap '' XFSZ; ulimit -f 2; exec "$0" "$@""#]);
-    limited.arg(std::env::current_exe().unwrap());
-    let mut writing = Writing::start(limited, &path, 0);
+    limited.args(["-c", r#"trap '' XFSZ; exec "$0" "$@""#]);
+    limited.arg(std::env::current_exe().unwrap()).env(LIMIT, limit.to_string());
+    let mut writing = Writing::start(limited, &path, 1);
     let mut done = 0;
     let failed = loop {
         let line = writing.next().unwrap();
@@ -139,8 +156,11 @@ fn a_file_that_may_not_grow_keeps_what_was_answered() {
     };
     assert!(failed.contains("File too large"), "{failed}");
     assert!(writing.child.wait().unwrap().success());
-    assert_eq!(fs::read(&path).unwrap().last(), Some(&b'\n'), "the torn record was taken back");
-    assert_eq!(found(&path), numbers(done + 1));
+    let mut expected: Model = (1..=done)
+        .map(|number| (key(&(number % KEYS).to_string()), cluster(&"x".repeat(number * 100))))
+        .collect();
+    expected.insert(key(&((done + 1) % KEYS).to_string()), cluster("with room"));
+    assert_eq!(found(&path), expected);
     drop(writing);
     put(&FileLedger::open(&path).unwrap(), "0", "later").unwrap();
 }

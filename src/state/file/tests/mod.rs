@@ -1,7 +1,6 @@
 //! What the ledger in a file promises beyond what every ledger does.
 
 mod crash;
-mod failure;
 mod kill;
 mod lost;
 mod opening;
@@ -16,8 +15,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::state::tests::{Model, block_on, cluster, key, swap};
 
-/// A directory and the path of a ledger in it; in memory, where there is such a place: thousands of syncs take
-/// their time on a disk, and no test here can cut the power.
+/// A directory and the path of a ledger in it; in memory where possible, because thousands of syncs take their time
+/// on a disk.
 fn place() -> (TempDir, PathBuf) {
     let in_memory = tempfile::tempdir_in("/dev/shm");
     let directory = in_memory.or_else(|_| tempfile::tempdir()).expect("a directory");
@@ -34,20 +33,16 @@ fn place_on_disk() -> (TempDir, PathBuf) {
 
 fn entries(ledger: &FileLedger) -> Model {
     let entries = ledger.entries.read().expect("nothing panicked");
-    entries.iter().map(|(key, cluster)| (key, cluster.clone())).collect()
+    entries.iter().map(|(key, cluster)| (key.clone(), cluster.clone())).collect()
 }
 
-/// What somebody finds who opens it now.
+/// What a process finds that opens it now.
 fn found(path: &Path) -> Model {
     entries(&FileLedger::open(path).expect("a ledger"))
 }
 
 fn model(entries: &[(&str, &str)]) -> Model {
     entries.iter().map(|(name, value)| (key(name), cluster(value))).collect()
-}
-
-fn open_compacting(path: &Path, compact_above: usize) -> FileLedger {
-    FileLedger::open_with(path, compact_above, |file| Box::new(file)).expect("a ledger")
 }
 
 /// Puts `to` under `name`, whatever is there.
@@ -58,10 +53,6 @@ fn put(ledger: &FileLedger, name: &str, to: &str) -> Result<(), LedgerError> {
         assert_eq!(swapped, Swap::Done);
         Ok(())
     })
-}
-
-fn lines(path: &Path) -> usize {
-    fs::read_to_string(path).expect("text").lines().count()
 }
 
 #[test]
@@ -79,41 +70,16 @@ fn entries_are_found_again() {
 }
 
 #[test]
-fn a_log_that_is_written_over_and_over_stays_small() {
+fn a_ledger_that_is_written_over_and_over_stays_small() {
     let (_directory, path) = place();
-    let ledger = open_compacting(&path, 8);
-    for number in 0..60 {
-        put(&ledger, ["a", "b"][number % 2], &number.to_string()).unwrap();
-        assert!(lines(&path) <= 1 + 9, "a header, and one record more than there may be");
-    }
-    drop(ledger);
-    assert_eq!(found(&path), model(&[("a", "58"), ("b", "59")]));
-}
-
-#[test]
-fn a_log_of_many_entries_is_left_alone() {
-    let (_directory, path) = place();
-    let ledger = open_compacting(&path, 8);
-    for number in 0..40 {
-        put(&ledger, &(number % 20).to_string(), &number.to_string()).unwrap();
-    }
-    drop(ledger);
-    assert_eq!(lines(&path), 41);
-}
-
-#[test]
-fn a_ledger_is_compacted_by_its_defaults() {
-    let (_directory, path) = place_on_disk();
-    let mut text = Vec::from(format::HEADER);
-    for number in 0..COMPACT_ABOVE {
-        format::write_record(&mut text, &key("a"), &cluster(&number.to_string())).unwrap();
-    }
-    fs::write(&path, text).unwrap();
     let ledger = FileLedger::open(&path).unwrap();
-    put(&ledger, "a", "x").unwrap();
+    for number in 0..400 {
+        put(&ledger, ["a", "b"][number % 2], &number.to_string()).unwrap();
+    }
+    let bytes = fs::metadata(&path).unwrap().len();
+    assert!(bytes < 256 * 1024, "{bytes}");
     drop(ledger);
-    assert_eq!(lines(&path), 2);
-    assert_eq!(found(&path), model(&[("a", "x")]));
+    assert_eq!(found(&path), model(&[("a", "398"), ("b", "399")]));
 }
 
 #[derive(Clone, Debug)]
@@ -160,7 +126,7 @@ proptest! {
         ops in proptest::collection::vec(any_op(), 0..60),
     ) {
         let (_directory, path) = place();
-        let mut ledger = open_compacting(&path, 4);
+        let mut ledger = FileLedger::open(&path).unwrap();
         let mut model = Model::new();
         for op in ops {
             let (key, expected, to) = match op {
@@ -168,7 +134,7 @@ proptest! {
                 Op::Guess { key, expected, to } => (&keys[key], expected, to),
                 Op::Reopen => {
                     drop(ledger);
-                    ledger = open_compacting(&path, 4);
+                    ledger = FileLedger::open(&path).unwrap();
                     prop_assert_eq!(&entries(&ledger), &model);
                     continue;
                 }

@@ -1,0 +1,74 @@
+//! Whether the path of a ledger still leads to the file that is open, as it was left.
+//!
+//! A process that has a file open can write to it after it was deleted or replaced, and what it writes then is
+//! lost.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+/// What to do about a file that is not there any more.
+const REMEDY: &str = "put back the very same file, or restore it from a backup and restart reviser; to start with an \
+                      empty ledger move away what is there and restart";
+
+/// A path, and what identifies the file that it led to.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) path: PathBuf,
+    device: u64,
+    inode: u64,
+    /// `None` if a commit failed, which may leave any length.
+    bytes: Option<u64>,
+}
+
+/// The path leads to another file, or another process has changed the file.
+#[derive(Debug, thiserror::Error)]
+enum Lost {
+    #[error("the file was deleted; {REMEDY}")]
+    Deleted,
+    #[error("the file was replaced by another file; {REMEDY}")]
+    Replaced,
+    #[error("the file has {found} bytes, but {written} were written; {REMEDY}")]
+    Length { found: u64, written: u64 },
+}
+
+impl Place {
+    pub(super) fn at(path: &Path) -> io::Result<Self> {
+        // Not followed: a link in the place of the file is another file.
+        let metadata = fs::symlink_metadata(path)?;
+        let (device, inode) = (metadata.dev(), metadata.ino());
+        Ok(Self { path: path.to_owned(), device, inode, bytes: Some(metadata.len()) })
+    }
+
+    /// Fails unless the path leads to the same file, as long as it was.
+    pub(super) fn check(&self) -> io::Result<()> {
+        let found = match Self::at(&self.path) {
+            Ok(found) => found,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Err(io::Error::other(Lost::Deleted));
+            }
+            Err(error) => return Err(error),
+        };
+        if (found.device, found.inode) != (self.device, self.inode) {
+            return Err(io::Error::other(Lost::Replaced));
+        }
+        match (found.bytes, self.bytes) {
+            (Some(found), Some(written)) if found != written => {
+                Err(io::Error::other(Lost::Length { found, written }))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes note of the length after a commit.
+    pub(super) fn committed(&mut self) -> io::Result<()> {
+        self.bytes = Self::at(&self.path)?.bytes;
+        Ok(())
+    }
+
+    /// Takes note that a commit failed.
+    pub(super) fn failed(&mut self) {
+        self.bytes = None;
+    }
+}
