@@ -11,7 +11,7 @@ COPY benches benches
 COPY manifests/examples manifests/examples
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/source/target \
-    cargo build --release --locked --bin reviser && cp target/release/reviser /reviser
+    cargo build --profile dist --locked --bin reviser && cp target/dist/reviser /reviser
 
 FROM gcr.io/distroless/cc-debian12:nonroot
 ARG VERSION=0.1.0

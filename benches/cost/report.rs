@@ -81,13 +81,13 @@ impl Report {
         );
     }
 
-    /// Prints the size of the binary against its bar, in bytes. `stripped` says whether it is the one that ships.
-    pub(crate) fn binary(&mut self, size: u64, bar: u64, stripped: bool) {
-        let verdict = self.verdict(stripped.then_some(size <= bar));
-        let remark = if stripped { "" } else { "(not the release profile: not judged)" };
+    /// Prints the size of the binary against its bar, in bytes. `ships` says whether it is built as the one in the image.
+    pub(crate) fn binary(&mut self, size: u64, bar: u64, ships: bool) {
+        let verdict = self.verdict(ships.then_some(size <= bar));
+        let remark = if ships { "" } else { "(not the profile of the image: not judged)" };
         println!(
             "{:34} {:>8} MB   bar {:>4} MB   {verdict:6} {remark}",
-            "release binary",
+            "binary",
             mega(size),
             mega(bar)
         );

@@ -160,5 +160,14 @@ fn the_image_is_built_with_the_toolchain_of_the_repository() {
     let line = |wanted: &str| assert!(dockerfile.lines().any(|line| line.trim() == wanted), "no {wanted:?}");
     line(&format!("ARG VERSION={}", env!("CARGO_PKG_VERSION")));
     line("USER 65532:65532");
-    assert!(dockerfile.contains("cargo build --release --locked"));
+    assert!(dockerfile.contains("cargo build --profile dist --locked"));
+    // `cargo bench` measures what the image holds.
+    let profile = |name: &str| {
+        let cargo = text("Cargo.toml");
+        let (_, rest) = cargo.split_once(&format!("[profile.{name}]\n")).unwrap();
+        let settings = rest.split("\n\n").next().unwrap().lines().filter(|line| !line.starts_with("inherits"));
+        settings.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(profile("bench"), profile("dist"));
+
 }
