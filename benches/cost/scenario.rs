@@ -45,7 +45,7 @@ pub(crate) const SCENARIOS: [Scenario; 5] = [
         path: "/interpret",
         body: revise_replica,
         expect: PATCHED,
-        bar: Some(1.6),
+        bar: Some(2.3),
     },
     Scenario {
         name: "ReviseReplica",
@@ -53,7 +53,7 @@ pub(crate) const SCENARIOS: [Scenario; 5] = [
         path: "/interpret",
         body: revise_replica,
         expect: PATCHED,
-        bar: Some(1.6),
+        bar: Some(2.3),
     },
     Scenario {
         name: "ReviseObject, 3 rules",
@@ -61,7 +61,7 @@ pub(crate) const SCENARIOS: [Scenario; 5] = [
         path: "/interpret",
         body: revise_object,
         expect: PATCHED,
-        bar: Some(3.0),
+        bar: Some(4.5),
     },
     Scenario {
         name: "InterpretReplica",
@@ -77,7 +77,7 @@ pub(crate) const SCENARIOS: [Scenario; 5] = [
         path: "/mutate/works",
         body: work_update,
         expect: ADMITTED,
-        bar: Some(4.0),
+        bar: Some(6.5),
     },
 ];
 
