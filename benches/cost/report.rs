@@ -85,12 +85,7 @@ impl Report {
     pub(crate) fn binary(&mut self, size: u64, bar: u64, ships: bool) {
         let verdict = self.verdict(ships.then_some(size <= bar));
         let remark = if ships { "" } else { "(not the profile of the image: not judged)" };
-        println!(
-            "{:34} {:>8} MB   bar {:>4} MB   {verdict:6} {remark}",
-            "binary",
-            mega(size),
-            mega(bar)
-        );
+        println!("{:34} {:>8} MB   bar {:>4} MB   {verdict:6} {remark}", "binary", mega(size), mega(bar));
     }
 
     fn verdict(&mut self, met: Option<bool>) -> &'static str {

@@ -165,9 +165,9 @@ fn the_image_is_built_with_the_toolchain_of_the_repository() {
     let profile = |name: &str| {
         let cargo = text("Cargo.toml");
         let (_, rest) = cargo.split_once(&format!("[profile.{name}]\n")).unwrap();
-        let settings = rest.split("\n\n").next().unwrap().lines().filter(|line| !line.starts_with("inherits"));
+        let settings =
+            rest.split("\n\n").next().unwrap().lines().filter(|line| !line.starts_with("inherits"));
         settings.map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(profile("bench"), profile("dist"));
-
 }
