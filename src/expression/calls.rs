@@ -5,7 +5,9 @@ use cel::common::ast::{CallExpr, Expr, IdedExpr, LiteralValue, operators};
 use super::compile::{Compiler, Result};
 use super::functions::{Function, NAMESPACES};
 use super::node::{Binary, Loop, LoopKind, Op};
+use super::operators::no_quantities;
 use super::pattern::Pattern;
+use super::value::Kind;
 
 impl Compiler<'_> {
     pub(super) fn call(&mut self, expression: &IdedExpr, call: &CallExpr) -> Result<Op> {
@@ -46,7 +48,12 @@ impl Compiler<'_> {
             operators::IN => Binary::In,
             _ => return self.function(expression, call),
         };
-        Ok(Op::Binary(binary, self.pair(a, b)?))
+        let sides = self.pair(a, b)?;
+        let is_equality = matches!(binary, Binary::Equal | Binary::NotEqual | Binary::In);
+        if !is_equality && sides.iter().any(|side| side.gives() == Some(Kind::Quantity)) {
+            return self.fail(expression, no_quantities(binary));
+        }
+        Ok(Op::Binary(binary, sides))
     }
 
     /// `a[b]`, `a[?b]` and `a.?b`.

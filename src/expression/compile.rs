@@ -29,7 +29,7 @@ pub(super) fn compile(source: &str, scope: &Scope) -> Result<Compiled> {
         return refuse(format!("an expression has at most {MAX_SOURCE_BYTES} bytes"));
     }
     if source.trim().is_empty() {
-        return refuse("the expression is empty".to_owned());
+        return Err(CompileError::new(source, 0, "the expression is empty").or_literal());
     }
     if scan::words(source) > MAX_WORDS {
         return refuse(format!("an expression has at most {MAX_WORDS} words and signs"));
@@ -71,7 +71,8 @@ fn syntax(source: &str, errors: &ParseErrors) -> CompileError {
     }
     let message = first.msg.split(" expecting ").next().unwrap_or_default().replace('\n', " ");
     let message = message.trim_start_matches("Syntax error: ");
-    CompileError::new(source, line_start + within, message.chars().take(LONGEST).collect::<String>())
+    let message = message.chars().take(LONGEST).collect::<String>();
+    CompileError::new(source, line_start + within, message).or_literal()
 }
 
 pub(super) struct Compiler<'c> {
@@ -174,7 +175,9 @@ impl Compiler<'_> {
                 self.scope.names().into_iter().chain(self.locals.iter().map(|local| local.name.as_str())),
             ),
         };
-        self.fail(expression, format!("unknown variable `{name}`{advice}"))
+        let problem = format!("unknown variable `{name}`{advice}");
+        let error = CompileError::new(self.source, self.offset(expression), problem);
+        Err(if advice.is_empty() { error.or_literal() } else { error })
     }
 
     fn select(&mut self, expression: &IdedExpr, select: &SelectExpr) -> Result<Op> {

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::scan;
+
 /// Why a source is refused, and where in it. It holds names and text of the policy, never of an object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {problem}")]
@@ -11,7 +13,12 @@ pub struct CompileError {
     line: usize,
     column: usize,
     problem: String,
+    /// Whether the source may not be meant as an expression: its syntax is broken, or it names a variable that does not exist.
+    may_be_literal: bool,
 }
+
+/// How to write a literal `${`, for a template whose expression does not compile.
+const LITERAL: &str = "`${...}` is an expression; write `$${` for a literal one";
 
 impl CompileError {
     /// A problem at this byte of `text`.
@@ -20,12 +27,21 @@ impl CompileError {
         let before = &text[..offset];
         let line_start = before.rfind('\n').map_or(0, |end| end + 1);
         let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
-        Self { offset, line, column: before[line_start..].chars().count() + 1, problem: problem.into() }
+        let column = before[line_start..].chars().count() + 1;
+        Self { offset, line, column, problem: problem.into(), may_be_literal: false }
     }
 
-    /// The same problem, where the source begins at `start` of a larger text.
-    pub(super) fn within(self, text: &str, start: usize) -> Self {
-        Self::new(text, start + self.offset, self.problem)
+    /// Marks a problem that text which is no expression has as well.
+    pub(super) fn or_literal(self) -> Self {
+        Self { may_be_literal: true, ..self }
+    }
+
+    /// The same problem of the expression `text[start..end]` in a template, with how to write a literal `${` if the expression
+    /// looks like text of another language.
+    pub(super) fn within(self, text: &str, start: usize, end: usize) -> Self {
+        let advice = self.may_be_literal || scan::is_shell_parameter(&text[start..end]);
+        let problem = if advice { format!("{}; {LITERAL}", self.problem) } else { self.problem };
+        Self::new(text, start + self.offset, problem)
     }
 
     /// Bytes before the place.

@@ -95,10 +95,30 @@ fn integers(operator: Binary, a: i64, b: i64) -> Result<i64, Problem> {
     given.ok_or_else(|| Problem::failed("the result is beyond what an integer holds"))
 }
 
+/// Why `operator`, which takes no quantities, can't be used with one, and the function to call in its place.
+pub(super) fn no_quantities(operator: Binary) -> String {
+    let sign = operator.sign();
+    let advice = match operator {
+        Binary::Add => "write `a.add(b)`",
+        Binary::Subtract => "write `a.sub(b)`",
+        Binary::Multiply => {
+            "write `a.mul(2)` for a whole factor, and `quantity(a.asApproximateFloat() * 1.5)` for any other"
+        }
+        Binary::Divide | Binary::Remainder => "write `quantity(a.asApproximateFloat() / 2.0)`",
+        Binary::Less => "write `a.isLessThan(b)`",
+        Binary::Greater => "write `a.isGreaterThan(b)`",
+        Binary::LessOrEqual => "write `a.compareTo(b) <= 0`",
+        Binary::GreaterOrEqual => "write `a.compareTo(b) >= 0`",
+        Binary::Equal | Binary::NotEqual | Binary::In => "compare it with another quantity",
+    };
+    format!("`{sign}` is not for quantities; {advice}")
+}
+
 /// The problem of an operator between two values that it is not for.
 fn senseless(operator: Binary, a: &Val<'_, '_>, b: &Val<'_, '_>) -> Problem {
     let (sign, kinds) = (operator.sign(), (a.kind(), b.kind()));
     let advice = match kinds {
+        (Kind::Quantity, _) | (_, Kind::Quantity) => return Problem::failed(no_quantities(operator)),
         (Kind::Int, Kind::Double) | (Kind::Double, Kind::Int) => "; convert one with int() or double()",
         (Kind::String, Kind::Int | Kind::Double | Kind::Bool) if operator == Binary::Add => {
             "; convert with string()"

@@ -30,6 +30,14 @@ pub(super) fn words(source: &str) -> usize {
     count
 }
 
+/// Whether `source`, from between `${` and `}`, has the form of a parameter of a shell: `HOME`, `HOME:-x`, `HOME%/*`, `#HOME`, `1`.
+pub(super) fn is_shell_parameter(source: &str) -> bool {
+    let name = source.trim_start_matches(['#', '!']);
+    let rest = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    let has_name = rest.len() < name.len();
+    has_name && (rest.is_empty() || rest.starts_with([':', '-', '+', '=', '?', '%', '#', '/', '^', ',', '@']))
+}
+
 /// Where the expression that begins at `start` of `text`, behind a `${`, meets the `}` that closes it.
 ///
 /// Braces in strings and comments do not count, and those of maps come in pairs.

@@ -120,7 +120,7 @@ fn split(text: &str, scope: &Scope) -> Result<Vec<Part>, CompileError> {
             ));
         };
         let expression =
-            Expression::compile(&text[start..end], scope).map_err(|error| error.within(text, start))?;
+            Expression::compile(&text[start..end], scope).map_err(|error| error.within(text, start, end))?;
         at = end + 1;
         let whole = dollar == 0 && at == text.len();
         if !whole {

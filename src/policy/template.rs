@@ -63,8 +63,7 @@ impl Expressions {
         fields.end(notes);
         let (place, name) = name?;
         let expression = expression?;
-        let compiled =
-            compiled(&expression, Expression::compile(expression.name(notes)?, &self.scope), notes);
+        let compiled = compiled(&expression, notes, |source| Expression::compile(source, &self.scope));
         if self.asked_by.contains_key(name) {
             notes.note(&place.field, format!("{name:?} is the name of an earlier variable of this policy"));
             return None;
@@ -82,7 +81,7 @@ impl Expressions {
 
     /// A condition.
     pub(super) fn condition(&mut self, node: &Node<'_>, notes: &mut Notes) -> Option<Condition> {
-        let condition = compiled(node, Condition::compile(node.name(notes)?, &self.scope), notes)?;
+        let condition = compiled(node, notes, |source| Condition::compile(source, &self.scope))?;
         condition.uses().iter().for_each(|variable| self.note(variable, &node.field));
         Some(condition)
     }
@@ -181,8 +180,19 @@ fn variable_name<'v>(node: &Node<'v>, notes: &mut Notes) -> Option<&'v str> {
     Some(name)
 }
 
-fn compiled<T>(node: &Node<'_>, compiled: Result<T, CompileError>, notes: &mut Notes) -> Option<T> {
-    compiled.map_err(|fault| notes.note(&node.field, told(&fault))).ok()
+/// Compiles a field that is an expression as a whole.
+fn compiled<T>(
+    node: &Node<'_>,
+    notes: &mut Notes,
+    compile: impl FnOnce(&str) -> Result<T, CompileError>,
+) -> Option<T> {
+    let source = node.name(notes)?;
+    let advice = if source.trim_start().starts_with("${") {
+        "; this field is an expression: write it without `${` and `}`"
+    } else {
+        ""
+    };
+    compile(source).map_err(|fault| notes.note(&node.field, format!("{}{advice}", told(&fault)))).ok()
 }
 
 /// A fault with its place in the text, where that has more than one.

@@ -115,6 +115,11 @@ impl Quantity {
         Self { nanos: self.nanos.saturating_sub(other.nanos), format }
     }
 
+    /// `factor` times the amount, written as `self` is; `None` if it is more than is kept.
+    pub fn checked_mul(self, factor: i64) -> Option<Self> {
+        self.nanos.checked_mul(i128::from(factor)).map(|nanos| Self { nanos, format: self.format })
+    }
+
     /// The amount in ones as a double, which may not be exact.
     #[expect(clippy::cast_precision_loss, reason = "that is what is asked for")]
     pub fn approximate_value(self) -> f64 {

@@ -118,6 +118,7 @@ static FUNCTIONS: &[Signature] = &[
     function("asApproximateFloat", Member, (0, 0), DOUBLE, quantities::as_approximate_float),
     function("add", Member, (1, 1), QUANTITY, quantities::add),
     function("sub", Member, (1, 1), QUANTITY, quantities::sub),
+    function("mul", Member, (1, 1), QUANTITY, quantities::mul),
     function("compareTo", Member, (1, 1), INT, quantities::compare_to),
     function("isGreaterThan", Member, (1, 1), BOOL, quantities::is_greater_than),
     function("isLessThan", Member, (1, 1), BOOL, quantities::is_less_than),

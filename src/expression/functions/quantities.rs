@@ -1,6 +1,6 @@
 //! Amounts of resources, as Kubernetes' library of quantities has them.
 //!
-//! One thing is ours: a number is a quantity too, since `cpu: 1` is one.
+//! Two things are ours: a number is a quantity too, since `cpu: 1` is one, and `mul` multiplies with an integer.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -15,9 +15,15 @@ use crate::json::Value;
 type Given<'v, 'a> = Result<Val<'v, 'a>, Problem>;
 
 pub(super) fn quantity<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+    let written;
     let text = match &arguments[0] {
         Val::Json(Value::Number(number)) => number.as_str(),
         Val::Int(number) => return Ok(made(Quantity::of_units(*number, Format::DecimalSi))),
+        Val::Double(number) => {
+            // Plain digits: an exponent would become the format of the quantity.
+            written = number.to_string();
+            written.as_str()
+        }
         other => text_argument("quantity", other)?,
     };
     budget.spend_text(text.len())?;
@@ -58,6 +64,21 @@ pub(super) fn add<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v
 
 pub(super) fn sub<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v, 'a> {
     Ok(made(own("sub", arguments)?.saturating_sub(other("sub", arguments)?)))
+}
+
+pub(super) fn mul<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v, 'a> {
+    let own = own("mul", arguments)?;
+    let View::Int(factor) = arguments[1].view() else {
+        return Err(match arguments[1].kind() {
+            Kind::Double => Problem::failed(
+                "`mul` takes an integer, not a double; write `quantity(a.asApproximateFloat() * 1.5)`",
+            ),
+            _ => wrong("mul", "an integer", &arguments[1]),
+        });
+    };
+    own.checked_mul(factor)
+        .map(made)
+        .ok_or_else(|| Problem::failed("the result is beyond what a quantity holds"))
 }
 
 pub(super) fn compare_to<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v, 'a> {

@@ -172,6 +172,12 @@ fn quantities() {
         ("quantity('50k').sub(20000)", "\"30k\""),
         ("quantity('1Gi').sub(quantity('512Mi'))", "\"512Mi\""),
         ("quantity('0').sub(quantity('512Mi'))", "\"-512Mi\""),
+        ("quantity('1Gi').mul(3)", "\"3Gi\""),
+        ("quantity('250m').mul(2)", "\"500m\""),
+        ("quantity('1k').mul(-1)", "\"-1k\""),
+        ("quantity('1Mi').mul(0)", "\"0\""),
+        ("quantity(quantity('250m').asApproximateFloat() * 1.5)", "\"375m\""),
+        ("quantity(1e22)", "\"10000E\""),
         ("quantity('200M').compareTo(quantity('0.2G'))", "0"),
         ("quantity('150Mi').isGreaterThan(quantity('100Mi'))", "true"),
         ("quantity('50M').isLessThan(quantity('100M'))", "true"),
@@ -186,7 +192,11 @@ fn quantities() {
         ("quantity('500m').asInteger()", "not an integer"),
         ("quantity('1').compareTo(1)", "`compareTo` takes a quantity, not an integer"),
         ("quantity(true)", "`quantity` takes a string, not a boolean"),
-        ("quantity('1') < quantity('2')", "`<` has no meaning between a quantity and a quantity"),
+        ("dyn(quantity('1')) < dyn(quantity('2'))", "`<` is not for quantities; write `a.isLessThan(b)`"),
+        ("dyn(quantity('1Gi')) * 2", "`*` is not for quantities; write `a.mul(2)`"),
+        ("quantity('1Gi').mul(1.5)", "write `quantity(a.asApproximateFloat() * 1.5)`"),
+        ("quantity('1Gi').mul('2')", "`mul` takes an integer, not a string"),
+        ("quantity('1Ei').mul(9223372036854775807)", "beyond what a quantity holds"),
     ]);
 }
 

@@ -35,6 +35,12 @@ fn a_refusal_names_the_place_and_what_was_probably_meant() {
         ("'äö'\n+ 'ö' +", (2, 8), "mismatched input '<EOF>'"),
         ("1 +", (1, 4), "mismatched input '<EOF>'"),
         ("(1", (1, 3), "missing ')'"),
+        ("quantity('1Gi') * 2", (1, 17), "`*` is not for quantities; write `a.mul(2)`"),
+        ("2 * quantity(object.x)", (1, 3), "`*` is not for quantities"),
+        ("quantity(object.x) / 2", (1, 20), "write `quantity(a.asApproximateFloat() / 2.0)`"),
+        ("quantity(object.x) + quantity(object.y)", (1, 20), "write `a.add(b)`"),
+        ("quantity(object.x).sub(1) - 1", (1, 27), "write `a.sub(b)`"),
+        ("quantity(object.x) >= quantity('1')", (1, 20), "write `a.compareTo(b) >= 0`"),
         ("  ", (1, 1), "the expression is empty"),
         ("'a", (1, 1), "token recognition error"),
     ] {

@@ -83,6 +83,35 @@ fn a_refusal_counts_from_the_beginning_of_the_whole_text() {
 }
 
 #[test]
+fn text_of_another_language_is_refused_with_how_to_write_it() {
+    const ADVICE: &str = "; `${...}` is an expression; write `$${` for a literal one";
+    for text in [
+        "echo ${HOME}",
+        "${TOKEN:-none}",
+        "${TOKEN:?is not set}",
+        "${REPLICAS}",
+        "${FILE%.*}",
+        "${#ARGS}",
+        "${ARGS[@]}",
+        "${name^^}",
+        "${}",
+        "${{ secrets.TOKEN }}",
+        "${var.region}",
+        "${cluster}",
+    ] {
+        let refusal = Template::compile(text, &scope()).expect_err(text);
+        assert!(refusal.problem().ends_with(ADVICE), "{text}: {refusal}");
+    }
+    for text in
+        ["${repl + 1}", "${cluster.nmae}", "${size(object, 1)}", "a${[1]}", "${object.x.startWith('a')}"]
+    {
+        let refusal = Template::compile(text, &scope()).expect_err(text);
+        assert!(!refusal.problem().contains("literal"), "{text}: {refusal}");
+    }
+    assert_eq!(filled("echo $${HOME} $${TOKEN:-none}"), Ok("\"echo ${HOME} ${TOKEN:-none}\"".to_owned()));
+}
+
+#[test]
 fn a_text_without_expressions_is_a_constant_of_any_length() {
     let text = "x".repeat(MAX_TEMPLATE_BYTES + 1);
     let template = Template::compile(&text, &scope()).unwrap();
