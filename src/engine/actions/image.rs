@@ -41,7 +41,8 @@ impl Image {
             ("digest", literal(&self.digest).map(|text| Reference { digest: Some(text), ..plain() })),
         ];
         let fault = |(name, part): (&'static str, Option<Reference>)| {
-            part?.check().err().map(|error| (name, error.to_string()))
+            let part = part?;
+            part.check().err().map(|error| (name, part.explain(error)))
         };
         parts.into_iter().filter_map(fault).collect()
     }
@@ -83,7 +84,7 @@ impl Image {
                 reference.digest = optional(digest);
             }
             let changed = reference.to_string();
-            reference.check().map_err(|error| refused(&place, &changed, &error))?;
+            reference.check().map_err(|error| refused(&place, &changed, &reference.explain(error)))?;
             if changed == **image {
                 return Ok(None);
             }

@@ -47,6 +47,24 @@ impl Reference {
         reference.check().map(|()| reference)
     }
 
+    /// What [`check`](Self::check) found, with what to change where the text of the part shows it.
+    pub(super) fn explain(&self, error: ReferenceError) -> String {
+        let registry = self.registry.as_deref().unwrap_or_default();
+        if error != ReferenceError::Registry {
+            return error.to_string();
+        }
+        let advice = if registry.contains("://") {
+            "leave out the scheme"
+        } else if registry.contains('/') {
+            "the path belongs to `repository`"
+        } else if !registry.is_empty() && !is_registry(registry) {
+            "it needs a dot or a port, or to be `localhost`"
+        } else {
+            return error.to_string();
+        };
+        format!("{error}; {advice}")
+    }
+
     /// Whether the parts make a reference that would be taken apart into the same parts.
     pub(super) fn check(&self) -> Result<(), ReferenceError> {
         if !is_repository(&self.repository) {

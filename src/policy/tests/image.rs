@@ -128,7 +128,7 @@ fn what_is_no_reference_is_refused_before_and_after() {
         (
             "registry: '${\"r.io/mirror\"}'",
             "app",
-            "/spec/template/spec/containers/0/image: \"r.io/mirror/app\" is no image reference: the registry is ",
+            "/spec/template/spec/containers/0/image: \"r.io/mirror/app\" is no image reference: the registry is no host, or host and port; the path belongs to `repository`",
         ),
         ("repository: '${object.spec.none}'", "app", "failed to evaluate \"object.spec.none\""),
         (
@@ -161,8 +161,20 @@ fn what_is_wrong_with_it_is_found_at_load() {
         ("{repository: ''}", "image.repository: must not be empty"),
         ("{tag: 1.27}", "image.tag: must be a string, is a number"),
         ("{tag: '${null}'}", "image.tag: must give a string, and gives null"),
-        ("{registry: mirror}", "image.registry: the registry is no host"),
-        ("{registry: r.io/x}", "image.registry: the registry is no host"),
+        (
+            "{registry: mirror}",
+            "image.registry: the registry is no host, or host and port; it needs a dot or a port",
+        ),
+        (
+            "{registry: r.io/x}",
+            "image.registry: the registry is no host, or host and port; the path belongs to `repository`",
+        ),
+        ("{registry: 'localhost:5000/a/b'}", "image.registry: the registry is no host, or host and port; the path"),
+        ("{registry: r.io/}", "image.registry: the registry is no host, or host and port; the path"),
+        (
+            "{registry: 'https://r.io'}",
+            "image.registry: the registry is no host, or host and port; leave out the scheme",
+        ),
         ("{repository: UPPER}", "image.repository: the repository is "),
         ("{tag: 'a b'}", "image.tag: the tag is "),
         ("{digest: 'sha256:zz'}", "image.digest: the digest is "),
