@@ -25,6 +25,7 @@ mod handover;
 mod limits;
 mod locate;
 mod naming;
+mod places;
 mod replicas;
 pub mod requirements;
 mod revise;
@@ -48,6 +49,7 @@ pub use draft::Draft;
 pub use handover::{Deliveries, Handing};
 pub use limits::{IDENTITY, protected_by};
 pub use naming::{chooses, naming_warnings};
+pub use places::{below_a_string, list_on_the_way};
 pub use replicas::{interpret_replica, revise_replica};
 pub use revise::{Claim, Entries, Facts, Request, Revision, Skipped, Stop, allocations, explain, revise};
 pub use selectors::{

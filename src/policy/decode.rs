@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use super::finding::{Finding, nearest};
+use crate::engine::below_a_string;
 use crate::json::{Number, Object, Pointer, Value};
 
 /// The faults of one document so far.
@@ -104,7 +105,13 @@ impl<'v> Node<'v> {
                 );
                 None
             }
-            Ok(pointer) => Some(pointer),
+            Ok(pointer) => {
+                if let Some(problem) = below_a_string(&pointer, None) {
+                    notes.note(&self.field, problem);
+                    return None;
+                }
+                Some(pointer)
+            }
             Err(error) => {
                 notes.note(&self.field, format!("{text:?} is no JSON pointer: {error}"));
                 None

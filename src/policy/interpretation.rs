@@ -1,7 +1,7 @@
 //! `ResourceInterpretation`: where a kind has its replicas and its pod template.
 
-use super::decode::{Fields, Notes};
-use super::selector;
+use super::decode::{Fields, Node, Notes};
+use super::{paths, selector};
 use crate::domain::GroupVersionKind;
 use crate::engine::{Interpretation, protected_by};
 use crate::json::Pointer;
@@ -18,12 +18,17 @@ pub(super) fn interpretation(
         gvk
     });
     let mut interpretation = Interpretation::default();
+    let pointer = |node: &Node<'_>, notes: &mut Notes| {
+        let pointer = node.pointer(notes)?;
+        paths::through_maps(&pointer, &target, &node.field, notes);
+        Some(pointer)
+    };
     if let Some(mut fields) = spec.optional("replicaResource").and_then(|node| node.fields(notes)) {
-        if let Some(replicas) = fields.optional("replicas").and_then(|node| node.pointer(notes)) {
+        if let Some(replicas) = fields.optional("replicas").and_then(|node| pointer(&node, notes)) {
             interpretation.revised_replicas = replicas.clone();
             interpretation.replicas = replicas;
         }
-        if let Some(template) = fields.optional("podTemplate").and_then(|node| node.pointer(notes)) {
+        if let Some(template) = fields.optional("podTemplate").and_then(|node| pointer(&node, notes)) {
             interpretation.pod_template = template;
         }
         if let Some(at_zero) = fields.optional("requirementsAtZero").and_then(|node| node.boolean(notes)) {
@@ -33,7 +38,7 @@ pub(super) fn interpretation(
     }
     if let Some(mut fields) = spec.optional("replicaRevision").and_then(|node| node.fields(notes)) {
         if let Some(node) = fields.optional("replicas") {
-            interpretation.revised_replicas = node.pointer(notes).unwrap_or(Pointer::ROOT);
+            interpretation.revised_replicas = pointer(&node, notes).unwrap_or(Pointer::ROOT);
         }
         fields.end(notes);
     }

@@ -15,6 +15,7 @@ mod fort;
 mod interpretation;
 mod lint;
 mod patch;
+mod paths;
 mod revision;
 mod salvage;
 mod selector;

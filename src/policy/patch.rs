@@ -2,7 +2,7 @@
 
 use super::decode::{Node, Notes};
 use super::template::Expressions;
-use crate::engine::{IDENTITY, MergeKey, PatchKind, Patching, Templated, protected_by};
+use crate::engine::{IDENTITY, MergeKey, PatchKind, Patching, Templated, below_a_string, protected_by};
 use crate::expression::Template;
 use crate::json::{Kind, Object, Pointer, Value};
 use crate::patch::rfc6902::{self, MissingPath, Op};
@@ -144,6 +144,13 @@ fn check_operations(operations: &[Op<'_>], place: &Pointer, notes: &mut Notes) {
         };
         for reason in written.iter().filter_map(|path| protected_by(path)) {
             notes.note(&place.join(position.to_string()), reason);
+        }
+        for (field, path) in operation.pointers() {
+            // What an expression in a path gives is seen when there is an object.
+            let is_constant = !path.tokens().iter().any(|token| token.contains("${"));
+            if let Some(problem) = below_a_string(path, None).filter(|_| is_constant) {
+                notes.note(&place.join(position.to_string()).join(field), problem);
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::decode::{Fields, Node, Notes};
 use super::template::Expressions;
-use super::{action, selector, types};
+use super::{action, paths, selector, types};
 use crate::domain::digest;
 use crate::engine::{Action, Allocation, Handover, OnError, Owner, Policy, ResourceSelector, Rule};
 use crate::expression::{Scope, Variable};
@@ -54,6 +54,7 @@ pub(super) fn policy(owner: Owner, scope: &Scope, spec: &mut Fields<'_>, notes: 
         let reads = expressions.take_reads();
         let Some(rule) = rule else { continue };
         types::rule(&rule, &selectors, &place, notes);
+        paths::check(&rule.action, &selectors, &place, notes);
         if !names.insert(rule.name.clone()) {
             notes.note(
                 &place.join("name"),

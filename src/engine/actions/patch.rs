@@ -1,11 +1,12 @@
 //! The action `patch`: strategic merge, JSON merge (RFC 7386), JSON patch (RFC 6902).
 
 use super::Ask;
-use crate::domain::Failure;
+use crate::domain::{Failure, GroupVersionKind};
+use crate::engine::places::below_a_string;
 use crate::engine::templated::Templated;
 use crate::engine::{Draft, types};
 use crate::json::{Pointer, Value};
-use crate::patch::rfc6902::{self, MissingPath};
+use crate::patch::rfc6902::{self, MissingPath, Op};
 use crate::patch::strategic::{self, Schema};
 use crate::patch::{Fault, PatchError, merge};
 use crate::schema::{self, ObjectType, Shape};
@@ -70,6 +71,7 @@ impl Patching {
             PatchKind::Merge => merge::apply(&whole, &patch),
             PatchKind::Json(missing) => {
                 let operations = rfc6902::parse(&patch).map_err(|fault| unfit(&fault))?;
+                check_places(&operations, &ask.request().workload.gvk)?;
                 rfc6902::apply(&whole, &operations, *missing).map_err(|error| refused(&error))?
             }
         };
@@ -116,6 +118,18 @@ impl Patching {
         });
         Value::array(written.collect())
     }
+}
+
+/// Refuses operations with places that no object of this kind has.
+fn check_places(operations: &[Op<'_>], gvk: &GroupVersionKind) -> Result<(), Failure> {
+    for (position, operation) in operations.iter().enumerate() {
+        for (field, path) in operation.pointers() {
+            if let Some(problem) = below_a_string(path, Some(gvk)) {
+                return Err(Failure::unprocessable(format!("patch.value/{position}/{field}: {problem}")));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// What is wrong with a patch once its expressions are evaluated.

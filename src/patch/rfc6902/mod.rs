@@ -31,6 +31,19 @@ pub enum Op<'a> {
     Test(Pointer, Value<'a>),
 }
 
+impl Op<'_> {
+    /// Its places, each with the name of its field.
+    pub fn pointers(&self) -> impl Iterator<Item = (&'static str, &Pointer)> {
+        let (from, path) = match self {
+            Self::Move(from, path) | Self::Copy(from, path) => (Some(from), path),
+            Self::Add(path, _) | Self::Remove(path) | Self::Replace(path, _) | Self::Test(path, _) => {
+                (None, path)
+            }
+        };
+        from.map(|from| ("from", from)).into_iter().chain([("path", path)])
+    }
+}
+
 /// What to do where the object lacks the place of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MissingPath {

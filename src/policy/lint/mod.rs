@@ -17,6 +17,8 @@ mod writes;
 #[cfg(test)]
 mod tests;
 
+pub(super) use writes::operations;
+
 use std::collections::BTreeSet;
 
 use super::decode::Notes;

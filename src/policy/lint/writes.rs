@@ -141,22 +141,31 @@ pub(super) fn reading_themselves(patching: &Patching) -> Vec<(String, Pointer, S
 }
 
 /// One operation of a JSON patch.
-pub(super) struct Operation<'t> {
+pub(in crate::policy) struct Operation<'t> {
     pub(super) op: &'t str,
     pub(super) path: &'t str,
+    from: Option<&'t str>,
     value: Option<Node<'t>>,
     /// Where in the patch it stands.
-    pub(super) field: Pointer,
+    pub(in crate::policy) field: Pointer,
+}
+
+impl<'t> Operation<'t> {
+    /// Its places, each with the name of its field.
+    pub(in crate::policy) fn pointers(&self) -> impl Iterator<Item = (&'static str, &'t str)> {
+        self.from.map(|from| ("from", from)).into_iter().chain([("path", self.path)])
+    }
 }
 
 /// The operations of a JSON patch, but for what an expression gives.
-pub(super) fn operations(patch: &Templated) -> Vec<Operation<'_>> {
+pub(in crate::policy) fn operations(patch: &Templated) -> Vec<Operation<'_>> {
     fn operation((position, item): (usize, Node<'_>)) -> Option<Operation<'_>> {
         let members = item.members();
         let member = |name: &str| members.iter().find(|(member, _)| *member == name).map(|(_, node)| *node);
         Some(Operation {
             op: member("op")?.text()?,
             path: member("path")?.text()?,
+            from: member("from").and_then(Node::text),
             value: member("value"),
             field: Pointer::of([position.to_string()]),
         })

@@ -169,7 +169,10 @@ fn what_is_wrong_with_it_is_found_at_load() {
             "{registry: r.io/x}",
             "image.registry: the registry is no host, or host and port; the path belongs to `repository`",
         ),
-        ("{registry: 'localhost:5000/a/b'}", "image.registry: the registry is no host, or host and port; the path"),
+        (
+            "{registry: 'localhost:5000/a/b'}",
+            "image.registry: the registry is no host, or host and port; the path",
+        ),
         ("{registry: r.io/}", "image.registry: the registry is no host, or host and port; the path"),
         (
             "{registry: 'https://r.io'}",

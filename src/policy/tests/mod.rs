@@ -7,6 +7,7 @@ mod env;
 mod image;
 mod limits;
 mod patch;
+mod paths;
 mod rules;
 mod types;
 

@@ -1,0 +1,121 @@
+//! Places that no object has, as far as a pointer and the kind tell.
+
+use crate::domain::GroupVersionKind;
+use crate::json::Pointer;
+use crate::patch::strategic::Schema;
+
+/// Why `pointer` leads to no place: it goes on below a value of a map of strings, such as labels, annotations or the `data` of a
+/// ConfigMap. Mostly a `/` inside of a name is not escaped.
+///
+/// Without `kind`, only what is a map of strings in objects of all kinds is found.
+pub fn below_a_string(pointer: &Pointer, kind: Option<&GroupVersionKind>) -> Option<String> {
+    let tokens = pointer.tokens();
+    let map = (1..tokens.len().saturating_sub(1)).find(|&steps| holds_strings(&tokens[..steps], kind))?;
+    let map_place = pointer.prefix(map);
+    let whole = map_place.join(tokens[map..].join("/"));
+    Some(format!(
+        "{pointer} leads below a string: the values in {map_place} are strings; write `/` inside a name as `~1`: {whole}"
+    ))
+}
+
+/// Whether the values of the map at `place` are strings, or amounts, which are scalars too.
+fn holds_strings(place: &[String], kind: Option<&GroupVersionKind>) -> bool {
+    let is_kind = |name: &str| kind.is_some_and(|kind| kind.api_version() == "v1" && kind.kind == name);
+    let place: Vec<&str> = place.iter().map(String::as_str).collect();
+    match place.as_slice() {
+        [.., "metadata", "labels" | "annotations"]
+        | [.., "matchLabels"]
+        | [.., "template", "spec", "nodeSelector"]
+        | [.., "containers" | "initContainers", _, "resources", "limits" | "requests"] => true,
+        ["spec", "nodeSelector"] => is_kind("Pod"),
+        ["data" | "binaryData"] => is_kind("ConfigMap") || is_kind("Secret"),
+        ["stringData"] => is_kind("Secret"),
+        _ => false,
+    }
+}
+
+/// The list that `pointer` leads to or through in objects of a kind of Kubernetes' own.
+pub fn list_on_the_way(pointer: &Pointer, kind: &GroupVersionKind) -> Option<Pointer> {
+    let schema = Schema::built_in(&kind.api_version(), &kind.kind)?;
+    schema.first_list(pointer).map(|steps| pointer.prefix(steps))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pointer(text: &str) -> Pointer {
+        Pointer::parse(text).unwrap()
+    }
+
+    #[test]
+    fn a_place_below_a_string_is_found_with_what_was_probably_meant() {
+        for (text, kind, meant) in [
+            ("/metadata/annotations/example.com/x", None, "/metadata/annotations/example.com~1x"),
+            ("/metadata/labels/a/b/c", None, "/metadata/labels/a~1b~1c"),
+            (
+                "/spec/template/metadata/labels/app.kubernetes.io/name",
+                None,
+                "/spec/template/metadata/labels/app.kubernetes.io~1name",
+            ),
+            (
+                "/spec/jobTemplate/spec/template/spec/nodeSelector/topology.kubernetes.io/zone",
+                None,
+                "/spec/jobTemplate/spec/template/spec/nodeSelector/topology.kubernetes.io~1zone",
+            ),
+            (
+                "/spec/selector/matchLabels/app.kubernetes.io/name",
+                None,
+                "/spec/selector/matchLabels/app.kubernetes.io~1name",
+            ),
+            (
+                "/spec/template/spec/containers/0/resources/limits/nvidia.com/gpu",
+                None,
+                "/spec/template/spec/containers/0/resources/limits/nvidia.com~1gpu",
+            ),
+            ("/spec/nodeSelector/a/b", Some("Pod"), "/spec/nodeSelector/a~1b"),
+            ("/data/app.yaml/log/level", Some("ConfigMap"), "/data/app.yaml~1log~1level"),
+            ("/stringData/a/b", Some("Secret"), "/stringData/a~1b"),
+        ] {
+            let kind = kind.map(|kind| GroupVersionKind::of("v1", kind));
+            let problem = below_a_string(&pointer(text), kind.as_ref()).unwrap();
+            assert!(problem.ends_with(&format!("as `~1`: {meant}")), "{problem}");
+        }
+    }
+
+    #[test]
+    fn other_places_are_not_below_a_string() {
+        for (text, kind) in [
+            ("/metadata/annotations/example.com~1x", None),
+            ("/metadata/labels/app", None),
+            ("/metadata/ownerReferences/0/name", None),
+            ("/spec/nodeSelector/nodeSelectorTerms/0", None),
+            ("/spec/nodeSelector/nodeSelectorTerms/0", Some("Widget")),
+            ("/data/a/b", Some("Widget")),
+            ("/spec/resources/limits/a/b", None),
+            ("/spec/template/spec/containers/0/env/0/value", Some("Pod")),
+        ] {
+            let kind = kind.map(|kind| GroupVersionKind::of("v1", kind));
+            assert_eq!(below_a_string(&pointer(text), kind.as_ref()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_list_of_a_built_in_kind_is_found_where_it_stands() {
+        let deployment = GroupVersionKind::of("apps/v1", "Deployment");
+        for (text, list) in [
+            ("/spec/template/spec/containers/0/x", Some("/spec/template/spec/containers")),
+            ("/spec/template/spec/containers", Some("/spec/template/spec/containers")),
+            ("/spec/template/spec/tolerations/0/key", Some("/spec/template/spec/tolerations")),
+            ("/metadata/finalizers/0", Some("/metadata/finalizers")),
+            ("/spec/replicas", None),
+            ("/spec/strategy/rollingUpdate/maxSurge", None),
+            ("/spec/unknown/containers/0", None),
+        ] {
+            let found = list_on_the_way(&pointer(text), &deployment);
+            assert_eq!(found.map(|found| found.to_string()).as_deref(), list, "{text}");
+        }
+        let custom = GroupVersionKind::of("example.com/v1", "Train");
+        assert_eq!(list_on_the_way(&pointer("/spec/template/spec/containers/0"), &custom), None);
+    }
+}

@@ -1,0 +1,58 @@
+//! Paths of rules, held against the kinds that the policy selects.
+
+use super::decode::Notes;
+use super::lint::operations;
+use crate::domain::GroupVersionKind;
+use crate::engine::{Action, PatchKind, ResourceSelector, below_a_string, list_on_the_way};
+use crate::json::Pointer;
+
+/// Notes paths of the rule at `place` that lead to no place in objects of the selected kinds.
+pub(super) fn check(action: &Action, selectors: &[ResourceSelector], place: &Pointer, notes: &mut Notes) {
+    let kinds = || selectors.iter().map(|selector| &selector.gvk);
+    match action {
+        Action::Divide(divide) => {
+            let field = place.concat(&Pointer::of(["divide", "path"]));
+            through_maps(&divide.path, kinds(), &field, notes);
+        }
+        Action::Fort(fort) => {
+            let field = place.concat(&Pointer::of(["fort", "steps"]));
+            through_maps(&fort.steps.parent(), kinds(), &field, notes);
+        }
+        Action::Patch(patching) if matches!(patching.kind, PatchKind::Json(_)) => {
+            let value = place.concat(&Pointer::of(["patch", "value"]));
+            for operation in operations(&patching.value) {
+                for (name, text) in operation.pointers() {
+                    let Ok(path) = Pointer::parse(text) else { continue };
+                    let below = |kind| below_a_string(&path, Some(kind));
+                    // What holds for every kind has been noted already.
+                    if below_a_string(&path, None).is_some() || !kinds().all(|kind| below(kind).is_some()) {
+                        continue;
+                    }
+                    if let Some(problem) = kinds().find_map(below) {
+                        notes.note(&value.concat(&operation.field).join(name), problem);
+                    }
+                }
+            }
+        }
+        Action::Patch(_) | Action::Env(_) | Action::Image(_) => {}
+    }
+}
+
+/// Notes a path, which leads through maps only, that meets a list in objects of one of the kinds.
+pub(super) fn through_maps<'k>(
+    path: &Pointer,
+    kinds: impl IntoIterator<Item = &'k GroupVersionKind>,
+    field: &Pointer,
+    notes: &mut Notes,
+) {
+    let found = kinds.into_iter().find_map(|kind| Some((kind, list_on_the_way(path, kind)?)));
+    if let Some((kind, list)) = found {
+        notes.note(
+            field,
+            format!(
+                "{path} meets a list: {list} of a {} is one; name a place that is reached through maps only",
+                kind.kind
+            ),
+        );
+    }
+}
