@@ -7,6 +7,12 @@ use crate::engine::{
     TargetClusters,
 };
 
+/// What people write for any text or any character.
+const WILDCARDS: [char; 2] = ['*', '?'];
+
+/// Groups of Kubernetes' own in which the names of all objects are DNS subdomains.
+const DNS_GROUPS: [&str; 5] = ["", "apps", "autoscaling", "batch", "policy"];
+
 /// `apiVersion` and `kind`, both required.
 pub(super) fn gvk(fields: &mut Fields<'_>, notes: &mut Notes) -> Option<GroupVersionKind> {
     let node = fields.required("apiVersion", notes);
@@ -20,7 +26,7 @@ pub(super) fn gvk(fields: &mut Fields<'_>, notes: &mut Notes) -> Option<GroupVer
         );
         return None;
     }
-    if [api_version, kind].iter().any(|text| text.contains('*')) {
+    if [api_version, kind].iter().any(|text| text.contains(WILDCARDS)) {
         notes.note(&node.field, "wildcards select nothing here; name the API version and the kind");
         return None;
     }
@@ -32,11 +38,11 @@ pub(super) fn resource(node: Node<'_>, home: Option<&str>, notes: &mut Notes) ->
     let mut fields = node.fields(notes)?;
     let gvk = gvk(&mut fields, notes);
     let namespace = fields.optional("namespace");
-    let name = fields.optional("name").and_then(|node| node.name(notes));
+    let name = fields.optional("name").and_then(|node| object_name(&node, gvk.as_ref(), notes));
     let labels = fields.optional("labelSelector").and_then(|node| label_selector(node, notes));
     fields.end(notes);
     let namespace = namespace.and_then(|node| {
-        let namespace = node.name(notes)?;
+        let namespace = namespace_name(&node, notes)?;
         if let Some(home) = home.filter(|home| *home != namespace) {
             notes.note(
                 &node.field,
@@ -48,6 +54,63 @@ pub(super) fn resource(node: Node<'_>, home: Option<&str>, notes: &mut Notes) ->
         Some(namespace.to_owned())
     });
     Some(ResourceSelector { gvk: gvk?, namespace, name: name.map(str::to_owned), labels })
+}
+
+/// `name`: that of one object. One that no object can have selects nothing.
+fn object_name<'v>(node: &Node<'v>, gvk: Option<&GroupVersionKind>, notes: &mut Notes) -> Option<&'v str> {
+    let name = node.name(notes)?;
+    let is_dns = gvk.is_some_and(|gvk| DNS_GROUPS.contains(&gvk.group.as_str()));
+    let problem = if name.contains(WILDCARDS) {
+        format!(
+            "{name:?} selects nothing: a name takes no wildcards, as in Karmada's selectors; use `labelSelector`, or leave `name` out"
+        )
+    } else if name.contains(|c: char| matches!(c, '/' | '%') || c.is_whitespace() || c.is_control()) {
+        format!("{name:?} selects nothing: no object has such a name; leave out `/`, `%` and blanks")
+    } else if is_dns && !is_subdomain(name) {
+        format!(
+            "{name:?} selects nothing: names of this kind are up to 253 lower case letters, digits, `-` and `.`, with a letter or digit at both ends"
+        )
+    } else {
+        return Some(name);
+    };
+    notes.note(&node.field, problem);
+    None
+}
+
+/// `namespace`: that of one namespace.
+fn namespace_name<'v>(node: &Node<'v>, notes: &mut Notes) -> Option<&'v str> {
+    let name = node.name(notes)?;
+    let problem = if name.contains(WILDCARDS) {
+        format!(
+            "{name:?} selects nothing: a namespace takes no wildcards, as in Karmada's selectors; add an item for each namespace, use `labelSelector`, or leave `namespace` out"
+        )
+    } else if !is_label(name) {
+        format!(
+            "{name:?} selects nothing: names of namespaces are up to 63 lower case letters, digits and `-`, with a letter or digit at both ends"
+        )
+    } else {
+        return Some(name);
+    };
+    notes.note(&node.field, problem);
+    None
+}
+
+/// Whether a text is a DNS label (RFC 1123) in lower case.
+fn is_label(text: &str) -> bool {
+    text.len() <= 63 && is_part(text)
+}
+
+/// Whether a text is a DNS subdomain as Kubernetes has them: labels of any length, joined by points.
+fn is_subdomain(text: &str) -> bool {
+    text.len() <= 253 && text.split('.').all(is_part)
+}
+
+fn is_part(text: &str) -> bool {
+    let is_alphanumeric = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let bytes = text.as_bytes();
+    bytes.first().is_some_and(|byte| is_alphanumeric(*byte))
+        && bytes.last().is_some_and(|byte| is_alphanumeric(*byte))
+        && bytes.iter().all(|byte| is_alphanumeric(*byte) || *byte == b'-')
 }
 
 /// `targetSelector`: labels, or a selector of labels.

@@ -15,12 +15,12 @@ pub struct ResourceSelector {
     /// Kind of the workloads, to the letter. No wildcards.
     #[schemars(regex(pattern = "^[^*]+$"))]
     pub kind: String,
-    /// Only in this namespace. Left out: in any. In a `RevisionPolicy` it can only be the namespace of the policy, and is best left out.
-    #[schemars(length(min = 1))]
+    /// Only in this namespace. Left out: in any. No wildcards. In a `RevisionPolicy` it can only be the namespace of the policy, and is best left out.
+    #[schemars(regex(pattern = "^[^*?/%]+$"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
-    /// Only the one of this name. `labelSelector` then counts for nothing.
-    #[schemars(length(min = 1))]
+    /// Only the one of this name. No wildcards. `labelSelector` then counts for nothing.
+    #[schemars(regex(pattern = "^[^*?/%]+$"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Only those with these labels. Left out, or empty: whatever their labels.

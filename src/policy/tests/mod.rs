@@ -10,6 +10,7 @@ mod patch;
 mod paths;
 mod rules;
 mod types;
+mod selectors;
 
 use super::compile;
 use crate::domain::{ClusterName, GroupVersionKind, Workload};
