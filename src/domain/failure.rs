@@ -111,6 +111,12 @@ impl Failure {
         shorten(message, self.limit)
     }
 
+    /// The same failure, with ` (detail)` at its end.
+    #[must_use]
+    pub fn with_detail(self, detail: impl fmt::Display) -> Self {
+        Self { problem: format!("{} ({detail})", self.problem), ..self }
+    }
+
     /// The same failure, where its problem begins with a place that is to be read from `place` on.
     #[must_use]
     pub fn in_place(self, place: &Pointer) -> Self {

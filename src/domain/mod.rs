@@ -48,5 +48,6 @@ pub use policies::{POLICY_GROUP, POLICY_RESOURCES, POLICY_VERSION};
 pub use quantity::{Format, Quantity, QuantityError};
 pub use schedule::{Schedule, ScheduleError, TargetCluster};
 pub use workload::{
-    ClusterName, GroupVersionKind, REVISED_ANNOTATION, REVISION_ANNOTATION, Workload, owned_by_platform,
+    ClusterName, GroupVersionKind, REVISED_ANNOTATION, REVISION_ANNOTATION, Workload, is_list_kind,
+    owned_by_platform,
 };

@@ -76,6 +76,13 @@ impl Workload {
         if object.as_object().is_none() {
             return Err(format!("must be a map, is {}", object.kind()));
         }
+        let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
+        if let Some(items) = object.get("items").and_then(Value::as_array).filter(|_| is_list_kind(kind)) {
+            return Err(format!(
+                "/kind: a {kind} of {} objects; give each of its items by itself",
+                items.len()
+            ));
+        }
         let text = |path: &[&str]| {
             let value = path.iter().try_fold(object, |value, name| value.get(name));
             value.and_then(Value::as_str).map(str::to_owned)
@@ -105,6 +112,11 @@ impl Workload {
     pub fn is_chaperon(&self) -> bool {
         (self.gvk.group.as_str(), self.gvk.kind.as_str()) == (ADMIRALTY_GROUP, POD_CHAPERON)
     }
+}
+
+/// Whether objects of a kind are lists of others, as `List` and `ConfigMapList` are, as far as its name tells.
+pub fn is_list_kind(kind: &str) -> bool {
+    kind.ends_with("List")
 }
 
 impl fmt::Display for Workload {
@@ -144,6 +156,27 @@ mod tests {
             ["app", "notkarmada.io/x", "karmada.io.example.com/x", "reviser.io/fort-cluster", "cdos/az"]
         {
             assert!(!owned_by_platform(key), "{key}");
+        }
+    }
+
+    #[test]
+    fn a_list_of_objects_is_no_workload() {
+        for (object, expected) in [
+            (r#"{"apiVersion":"v1","kind":"List","items":[{}]}"#, "/kind: a List of 1 objects; "),
+            (r#"{"apiVersion":"v1","kind":"List","metadata":{},"items":[]}"#, "/kind: a List of 0 objects; "),
+            (
+                r#"{"apiVersion":"apps/v1","kind":"DeploymentList","items":[{},{}]}"#,
+                "/kind: a DeploymentList of 2 objects; give each of its items by itself",
+            ),
+        ] {
+            let problem = Workload::read(&Value::parse(object.as_bytes()).unwrap()).unwrap_err();
+            assert!(problem.starts_with(expected), "{problem}");
+        }
+        for object in [
+            r#"{"apiVersion":"example.com/v1","kind":"AllowList","metadata":{"name":"a"}}"#,
+            r#"{"apiVersion":"example.com/v1","kind":"Basket","metadata":{"name":"a"},"items":[]}"#,
+        ] {
+            assert!(Workload::read(&Value::parse(object.as_bytes()).unwrap()).is_ok(), "{object}");
         }
     }
 

@@ -20,7 +20,7 @@ pub fn interpret_replica<'a>(
     interpretation: &Interpretation,
 ) -> Result<(i64, Option<Value<'a>>), Failure> {
     let pointer = &interpretation.replicas;
-    let replicas = match at(object, pointer)? {
+    let replicas = match at(object, pointer, "replicaResource.replicas")? {
         Place::Value(raw) => integer(&raw, pointer)?,
         Place::Missing(_) => {
             return Err(Failure::unprocessable(format!(
@@ -33,7 +33,7 @@ pub fn interpret_replica<'a>(
         return Ok((0, None));
     }
     let pointer = &interpretation.pod_template;
-    let requirements = match at(object, pointer)? {
+    let requirements = match at(object, pointer, "replicaResource.podTemplate")? {
         Place::Missing(_) => None,
         Place::Value(raw) => {
             let template = raw.to_value().map_err(|error| misread(&error, pointer))?;
@@ -55,7 +55,7 @@ pub fn revise_replica<'a>(
     interpretation: &Interpretation,
 ) -> Result<Patch<'a>, Failure> {
     let pointer = &interpretation.revised_replicas;
-    Ok(Patch(match at(object, pointer)? {
+    Ok(Patch(match at(object, pointer, "replicaRevision.replicas")? {
         Place::Value(raw) if integer(&raw, pointer)? == replicas => Vec::new(),
         Place::Value(_) => vec![Operation::Replace(pointer.clone(), replicas.into())],
         Place::Missing(Missing { depth, null }) => {
@@ -81,14 +81,14 @@ struct Missing {
     null: bool,
 }
 
-/// Looks up `pointer`, through maps. Null counts as missing.
-fn at<'a>(object: &Raw<'a>, pointer: &Pointer) -> Result<Place<'a>, Failure> {
+/// Looks up `pointer`, through maps. Null counts as missing. `field` of the interpretation says where it is.
+fn at<'a>(object: &Raw<'a>, pointer: &Pointer, field: &str) -> Result<Place<'a>, Failure> {
     let mut place = *object;
     for (depth, token) in pointer.tokens().iter().enumerate() {
         let here = || pointer.prefix(depth);
         if place.kind() != Kind::Object {
             return Err(Failure::unprocessable(format!(
-                "{}: must be a map, is {}; mend the object",
+                "{}: must be a map, is {}; change the object, or `{field}` of the ResourceInterpretation, which is {pointer}",
                 here(),
                 place.kind()
             )));
@@ -219,6 +219,15 @@ mod tests {
         assert!(
             missing.message().starts_with("/spec/replicas: the number of replicas is missing;"),
             "{missing}"
+        );
+        let listed = Interpretation {
+            replicas: Pointer::of(["spec", "groups", "0", "n"]),
+            ..Interpretation::default()
+        };
+        let in_a_list = interpret_replica(&raw(r#"{"spec":{"groups":[{"n":1}]}}"#), "", &listed).unwrap_err();
+        assert_eq!(
+            in_a_list.message(),
+            "/spec/groups: must be a map, is a list; change the object, or `replicaResource.replicas` of the ResourceInterpretation, which is /spec/groups/0/n"
         );
         let bad = interpret_replica(
             &raw(r#"{"spec":{"replicas":1,"template":{"spec":{"containers":{}}}}}"#),

@@ -27,7 +27,13 @@ impl Which {
         let lists: &[&str] = if self.init { &["initContainers", "containers"] } else { &["containers"] };
         for list in lists {
             let place = spec.join(*list);
-            let Some(value) = object.find(&place)? else { continue };
+            let value = object.find(&place).map_err(|failure| {
+                failure.with_detail(format_args!(
+                    "the pod template is looked for at {}: name another place with `replicaResource.podTemplate` of a ResourceInterpretation",
+                    ask.pod_template()
+                ))
+            })?;
+            let Some(value) = value else { continue };
             let Some(containers) = value.as_array() else {
                 return Err(not(&place, "a list of containers", value.kind()))?;
             };

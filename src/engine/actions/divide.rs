@@ -71,7 +71,9 @@ impl Divide {
                     .transpose()
                     .map_err(|error| self.refused(&error.to_string()))?
             }
-            None => object.find(&self.path)?,
+            None => object
+                .find(&self.path)
+                .map_err(|failure| failure.with_detail(format_args!("`divide.path` is {}", self.path)))?,
         };
         let (digits, is_percentage) = match &value {
             None | Some(Value::Null) => return Ok(None),

@@ -115,7 +115,7 @@ fn nothing_happens_where_there_is_nothing_to_divide() {
     assert_eq!(deep.revised("{a: null}").unwrap().patch, "[]");
     assert_eq!(
         deep.refused("{a: [1]}"),
-        "/spec/a: must be a map, is a list; mend the object, or the path in the rule"
+        "/spec/a: must be a map, is a list; mend the object, or the path in the rule (`divide.path` is /spec/a/b)"
     );
 }
 

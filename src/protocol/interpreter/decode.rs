@@ -6,6 +6,7 @@ use std::fmt::Display;
 use super::{ANSWERED, API_VERSION, KIND, label};
 use crate::domain::{
     ClusterName, Failure, GroupVersionKind, Operation, Question, Schedule, Target, TargetCluster, Workload,
+    is_list_kind,
 };
 use crate::json::{Kind, Members, Raw, Text};
 use crate::protocol::envelope::{
@@ -170,6 +171,13 @@ fn workload(request: &Members<'_>, object: &Raw<'_>, gvk: GroupVersionKind) -> R
         (Some(api_version), Some(kind)) => GroupVersionKind::of(&api_version, &kind),
         _ => gvk,
     };
+    let is_list = |items: Raw<'_>| is_list_kind(&gvk.kind) && items.kind() == Kind::Array;
+    if members.get("items").is_some_and(is_list) {
+        return Err(Failure::unprocessable(format!(
+            "request.object: is a {} of objects; send each of its items in a request of its own",
+            clip(&gvk.kind)
+        )));
+    }
     let from_envelope =
         |name| request.get(name).and_then(|raw| raw.as_str().ok()?).map(Cow::into_owned).unwrap_or_default();
     let mut name = field(&metadata, "name", "metadata/name")?.unwrap_or_else(|| from_envelope("name"));

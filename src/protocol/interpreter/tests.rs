@@ -143,6 +143,11 @@ fn what_is_wrong_is_told_to_the_uid_with_its_place() {
             "Rollout/checkout cluster \"cluster-z\": request.object: must be a map, is a list",
         ),
         (
+            serde_json::json!({"object": {"apiVersion": "v1", "kind": "List", "items": []}}),
+            422,
+            "Rollout/checkout cluster \"cluster-z\": request.object: is a List of objects; send each of its items",
+        ),
+        (
             serde_json::json!({"object": deep(513)}),
             422,
             "Rollout/checkout cluster \"cluster-z\": request.object: nested 513 levels deep",

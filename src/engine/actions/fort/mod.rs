@@ -68,7 +68,10 @@ impl Fort {
     /// Fails, with the place in the object, if the steps are no list or if something that is not a map is on the way
     /// to the steps or to a field.
     pub fn apply<'a, A: Ask<'a>>(&self, object: &mut Draft<'a>, ask: &mut A) -> Result<(), A::Error> {
-        let steps = match object.find(&self.steps)? {
+        let is_at = |name: &str, path: &Pointer| format!("`fort.{name}` is {path}");
+        let steps =
+            object.find(&self.steps).map_err(|failure| failure.with_detail(is_at("steps", &self.steps)))?;
+        let steps = match steps {
             None => None,
             Some(Value::Array(steps)) => Some(steps),
             Some(other) => {
@@ -100,7 +103,8 @@ impl Fort {
             Elsewhere::Value(value) => Some(ask.value(value, object)?),
         };
         let mut steps = steps.to_vec();
-        self.treat(&mut steps, written.as_ref()).map_err(|failure| failure.in_place(&self.steps))?;
+        self.treat(&mut steps, written.as_ref())
+            .map_err(|failure| failure.in_place(&self.steps).with_detail(is_at("field", &self.field)))?;
         Ok(object.set(&self.steps, Value::array(steps))?)
     }
 
