@@ -8,11 +8,11 @@ use cel::common::ast::{ListExpr, MapExpr};
 use cel::parser::ParseErrors;
 
 use super::error::CompileError;
+use super::extent::{self, Extent};
 use super::node::{Entry, Item, Node, Op};
-use super::scan;
 use super::scope::{Scope, Variable, hint};
 use super::value::Kind;
-use super::{MAX_DEPTH, MAX_NODES, MAX_SOURCE_BYTES, MAX_WORDS};
+use super::{MAX_CHAIN, MAX_DEPTH, MAX_NODES, MAX_SOURCE_BYTES, MAX_WORDS};
 
 pub(super) type Result<T> = std::result::Result<T, CompileError>;
 
@@ -22,17 +22,28 @@ pub(super) struct Compiled {
     pub(super) variables: Vec<Variable>,
 }
 
+/// What to do about an expression that is too large.
+const SPLIT: &str = "split it with `variables`, or give a table of clusters as `values` of a variable";
+
 /// Compiles a source, or says what is wrong with it and where.
 pub(super) fn compile(source: &str, scope: &Scope) -> Result<Compiled> {
     let refuse = |problem: String| Err(CompileError::new(source, 0, problem));
     if source.len() > MAX_SOURCE_BYTES {
-        return refuse(format!("an expression has at most {MAX_SOURCE_BYTES} bytes"));
+        return refuse(format!("an expression has at most {MAX_SOURCE_BYTES} bytes; {SPLIT}"));
     }
     if source.trim().is_empty() {
         return Err(CompileError::new(source, 0, "the expression is empty").or_literal());
     }
-    if scan::words(source) > MAX_WORDS {
-        return refuse(format!("an expression has at most {MAX_WORDS} words and signs"));
+    let Extent { words, chain } = extent::of(source);
+    if words > MAX_WORDS {
+        return refuse(format!(
+            "an expression has at most {MAX_WORDS} words and signs, this has {words}; {SPLIT}"
+        ));
+    }
+    if chain > MAX_CHAIN {
+        return refuse(format!(
+            "an item of a list, a map or a call has at most {MAX_CHAIN} words and signs, with those around it; {SPLIT}"
+        ));
     }
     let parser = Env::default().parser().enable_ident_escape_syntax(true);
     let (expression, info) =
@@ -97,7 +108,7 @@ impl Compiler<'_> {
     pub(super) fn node(&mut self, expression: &IdedExpr) -> Result<Node> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
-            return self.fail(expression, format!("an expression has at most {MAX_NODES} parts"));
+            return self.fail(expression, format!("an expression has at most {MAX_NODES} parts; {SPLIT}"));
         }
         if self.depth == MAX_DEPTH {
             return self.fail(expression, format!("an expression is nested at most {MAX_DEPTH} levels deep"));

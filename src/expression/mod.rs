@@ -23,6 +23,7 @@ mod compile;
 mod condition;
 mod error;
 mod evaluate;
+mod extent;
 mod functions;
 mod loops;
 mod node;
@@ -55,15 +56,17 @@ use node::Node;
 use value::{Kind, Val};
 
 /// How long a source may be.
-pub const MAX_SOURCE_BYTES: usize = 4096;
+pub const MAX_SOURCE_BYTES: usize = 64 * 1024;
 /// How long a string with expressions may be.
 pub const MAX_TEMPLATE_BYTES: usize = 256 * 1024;
 /// How large a result may be, as JSON, that is not one piece of a document.
 pub const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
-/// How many words and signs a source may have: what the parser's stack is bounded by.
-const MAX_WORDS: usize = 1024;
+/// How many words and signs a source may have: what the parser's time is bounded by.
+const MAX_WORDS: usize = 8192;
+/// How many words and signs may follow each other without a comma: what the parser's stack is bounded by.
+const MAX_CHAIN: usize = 1024;
 /// How many nodes a source may be compiled into.
-const MAX_NODES: usize = 1000;
+const MAX_NODES: usize = 8192;
 /// How deep they may be nested.
 const MAX_DEPTH: usize = 100;
 /// How long a string may get while it is computed.

@@ -1,34 +1,4 @@
-//! As much of CEL's grammar of words as is needed before anything is parsed: where an expression in a text ends, and how many
-//! words it has.
-
-/// The most words and signs that `source` can have. It may count too many, never too few.
-///
-/// The parser's need for stack grows with them, so that this is looked at first.
-pub(super) fn words(source: &str) -> usize {
-    #[derive(PartialEq, Clone, Copy)]
-    enum Class {
-        Space,
-        Letter,
-        Digit,
-        Sign,
-    }
-    let mut before = Class::Space;
-    let mut count = 0;
-    for character in source.chars() {
-        let class = match character {
-            c if c.is_ascii_whitespace() => Class::Space,
-            '0'..='9' => Class::Digit,
-            'a'..='z' | 'A'..='Z' | '_' => Class::Letter,
-            _ => Class::Sign,
-        };
-        // `1in` is two words, `in1` one.
-        let goes_on = class == before || (class == Class::Digit && before == Class::Letter);
-        let begins = class == Class::Sign || (class != Class::Space && !goes_on);
-        count += usize::from(begins);
-        before = if class == Class::Digit && goes_on { before } else { class };
-    }
-    count
-}
+//! As much of CEL's grammar of words as is needed before anything is parsed: strings, and where an expression in a text ends.
 
 /// Whether `source`, from between `${` and `}`, has the form of a parameter of a shell: `HOME`, `HOME:-x`, `HOME%/*`, `#HOME`, `1`.
 pub(super) fn is_shell_parameter(source: &str) -> bool {
@@ -65,14 +35,14 @@ pub(super) fn closing_brace(text: &str, start: usize) -> Option<usize> {
 }
 
 /// Whether a string that follows `before` is raw: its prefix, and not the end of a longer word, holds an `r`.
-fn is_raw(before: &[u8]) -> bool {
+pub(super) fn is_raw(before: &[u8]) -> bool {
     let word = before.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
     let prefix = &before[before.len() - word..];
     matches!(prefix, [b'r' | b'R'] | [b'b' | b'B', b'r' | b'R'])
 }
 
 /// What follows the string whose first quote is at `at`.
-fn end_of_string(bytes: &[u8], at: usize, raw: bool) -> Option<usize> {
+pub(super) fn end_of_string(bytes: &[u8], at: usize, raw: bool) -> Option<usize> {
     let quote = bytes[at];
     let long = bytes[at..].starts_with(&[quote; 3]);
     let mut end = if long { at + 3 } else { at + 1 };

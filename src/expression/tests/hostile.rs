@@ -71,6 +71,79 @@ fn chains_and_nests_of_any_length_are_refused_or_evaluated() {
     });
 }
 
+/// Long sources whose words the parser might group otherwise than they are counted here.
+#[test]
+fn long_sources_are_refused_or_compiled_within_the_stack() {
+    on_a_small_stack(|| {
+        for count in [100, 500, 1020, 1024, 2000, 4000, 8000, 16_000] {
+            for (open, middle, close) in [
+                ("['\\q[',1+", "1", "]"),
+                ("['\n[',1+", "1", "]"),
+                ("['a,[',1+", "1", "]"),
+                ("[1,1+", "1", "]"),
+                ("{'a':1,'b':", "1", "}"),
+                ("f(1,", "1", ")"),
+                ("[1,(", "1", ")]"),
+                ("[1,", "1", "]+[2]"),
+                ("", "1", ",1+(1)"),
+                ("[", "1", "],[1"),
+                ("[1,\"\"\"", "1", "]"),
+                ("", "[1]", "+[1,2]"),
+                ("", "object", "[?1]"),
+                ("", "'a'", ".f(1,2)"),
+                ("", "true", "?[1,2]:[1]"),
+                ("1r'\\',", "1", ""),
+                ("[`,`,1", "1", "]"),
+                ("[//,\n", "1", "]"),
+            ] {
+                for source in [
+                    [&open.repeat(count), middle, &close.repeat(count)].concat(),
+                    format!("[{}]", vec![[open, middle, close].concat(); count].join(",")),
+                ] {
+                    fate(&source);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_table_of_many_clusters_compiles() {
+    on_a_small_stack(|| {
+        let entry = |number: usize| {
+            format!("\"edge-{number:03}\": \"https://db.edge-{number:03}.example.com:5432/s?a=b\"")
+        };
+        let table = |count: usize| {
+            let entries: Vec<String> = (0..count).map(entry).collect();
+            format!("{{{}}}[\"edge-007\"]", entries.join(", "))
+        };
+        for count in [60, 500, 1000] {
+            let value = Expression::compile(&table(count), &scope()).unwrap();
+            let value = value.evaluate(&Known::default(), &mut Budget::default()).unwrap();
+            assert_eq!(value.to_string(), "\"https://db.edge-007.example.com:5432/s?a=b\"");
+        }
+        let numbers = |count: usize| format!("{:?}.size()", vec![1; count]).replace(' ', "");
+        assert!(Expression::compile(&numbers(4000), &scope()).is_ok());
+        for (source, words) in [
+            (
+                table(2000),
+                "at most 65536 bytes; split it with `variables`, or give a table of clusters as `values`",
+            ),
+            (
+                numbers(5000),
+                "at most 8192 words and signs, this has 10005; split it with `variables`, or give",
+            ),
+            (
+                format!("1{}", "+1".repeat(600)),
+                "at most 1024 words and signs, with those around it; split it",
+            ),
+        ] {
+            let refusal = Expression::compile(&source, &scope()).unwrap_err();
+            assert!(refusal.problem().contains(words), "{refusal}");
+        }
+    });
+}
+
 #[test]
 fn what_multiplies_meets_a_limit() {
     let chain = |start: &str, link: &str, count: usize| format!("{start}{}", link.repeat(count));
