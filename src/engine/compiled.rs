@@ -16,7 +16,7 @@ use crate::domain::{
     digest,
 };
 use crate::expression::{Condition, Expression};
-use crate::json::{Pointer, Raw};
+use crate::json::{Pointer, Raw, Value};
 
 /// All the policies that are in force at one time.
 #[derive(Clone, Debug, Default)]
@@ -252,7 +252,7 @@ pub struct Policy {
     /// It is for workloads that any of these selects.
     pub selectors: Vec<ResourceSelector>,
     /// What its expressions may use, in order.
-    pub variables: Vec<(String, Expression)>,
+    pub variables: Vec<(String, Definition)>,
     /// Applied in order, all that match.
     pub rules: Vec<Rule>,
     /// Whether a rule needs to know more of the cluster than its name.
@@ -261,6 +261,31 @@ pub struct Policy {
     pub needs_original: bool,
     /// A digest of the document.
     pub digest: String,
+}
+
+/// What a variable of a policy stands for.
+#[derive(Clone, Debug)]
+pub enum Definition {
+    /// The value of an expression.
+    Expression(Expression),
+    /// A value for each cluster.
+    Table(ClusterTable),
+}
+
+/// Values by the name of the cluster.
+#[derive(Clone, Debug, Default)]
+pub struct ClusterTable {
+    /// The values.
+    pub values: BTreeMap<String, Value<'static>>,
+    /// The value of a cluster that is not among them.
+    pub default: Option<Value<'static>>,
+}
+
+impl ClusterTable {
+    /// The value of a cluster.
+    pub(super) fn get(&self, cluster: &ClusterName) -> Option<&Value<'static>> {
+        self.values.get(cluster.as_str()).or(self.default.as_ref())
+    }
 }
 
 /// One rule of a policy.

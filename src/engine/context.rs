@@ -3,15 +3,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::compiled::{Handover, Policy};
+use super::compiled::{Definition, Handover, Policy};
 use super::handover::{Known, Settled};
 use super::revise::{BINDING_ADVICE, Facts, NO_BINDING, Request, Stop};
 use super::templated::Templated;
 use super::{Draft, actions};
 use crate::domain::{ClusterName, Failure, allocation_annotation};
-use crate::expression::{
-    Bindings, Budget, Condition, EvaluateError, Expression, Missing, Template, Variable,
-};
+use crate::expression::{Bindings, Budget, Condition, EvaluateError, Missing, Template, Variable};
 use crate::json::{Pointer, Raw, Value};
 
 /// What rules ask while they are applied, for one object and one cluster.
@@ -25,7 +23,7 @@ pub(super) struct Context<'r, 'f, 'a> {
     /// How many bytes expressions have given so far to be written.
     written: usize,
     /// The variables of the policy that is being applied.
-    declared: &'r [(String, Expression)],
+    declared: &'r [(String, Definition)],
     /// The object as it was when that policy began, if it has variables.
     begin: Option<Draft<'a>>,
     /// Variables that have been evaluated.
@@ -165,7 +163,7 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
                 Settled::In(choice, _) => choice.cluster.as_str().to_owned().into(),
                 _ => Value::Null,
             }),
-            Variable::Declared(name) => known(self.declared(name)?),
+            Variable::Declared(name) => self.declared(name)?,
         })
     }
 
@@ -190,15 +188,28 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
     }
 
     /// A variable of the policy. It sees the ones before it, and the object as it was when the policy began.
-    fn declared(&mut self, name: &str) -> Result<Value<'a>, Stop> {
+    fn declared(&mut self, name: &str) -> Result<Result<Value<'a>, Missing>, Stop> {
         if let Some(value) = self.values.get(name) {
-            return Ok(value.clone());
+            return Ok(Ok(value.clone()));
         }
         let declared = self.declared;
-        let (Some((_, expression)), Some(begin)) =
+        let (Some((_, definition)), Some(begin)) =
             (declared.iter().find(|(declared, _)| declared == name), self.begin.clone())
         else {
             return Err(Stop::Refused(Failure::unprocessable(format!("variables.{name}: is not declared"))));
+        };
+        let expression = match definition {
+            Definition::Expression(expression) => expression,
+            Definition::Table(table) => {
+                let cluster = self.cluster_name();
+                let lacking = || {
+                    Missing::Lacking(format!(
+                        "its `values` have no entry for the cluster {:?}; add one, or give a `default`",
+                        cluster.as_str()
+                    ))
+                };
+                return Ok(table.get(cluster).cloned().ok_or_else(lacking));
+            }
         };
         let prepared = self.prepare(expression.uses(), &begin)?;
         let value =
@@ -209,7 +220,7 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
             })
         })?;
         self.values.insert(name.to_owned(), value.clone());
-        Ok(value)
+        Ok(Ok(value))
     }
 
     /// The object as it is.

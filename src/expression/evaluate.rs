@@ -100,8 +100,15 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
     }
 
     fn variable(&self, number: usize) -> Result<Val<'v, 'a>, Problem> {
-        let undefined = || Problem::Undefined { variable: self.variables[number].to_string(), why: None };
-        self.look_up(number)?.ok_or_else(undefined)
+        if let Some(value) = self.look_up(number)? {
+            return Ok(value);
+        }
+        let variable = &self.variables[number];
+        let why = match self.bindings.look_up(variable) {
+            Err(Missing::Lacking(why)) => Some(why),
+            _ => None,
+        };
+        Err(Problem::Undefined { variable: variable.to_string(), why })
     }
 
     /// The value of a variable; none if it is known to have none.
@@ -110,7 +117,7 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
         if slot.get().is_none() {
             match self.bindings.look_up(&self.variables[number]) {
                 Ok(value) => drop(slot.set(value)),
-                Err(Missing::Absent) => return Ok(None),
+                Err(Missing::Absent | Missing::Lacking(_)) => return Ok(None),
                 Err(Missing::Unknown(why)) => {
                     let variable = self.variables[number].to_string();
                     return Err(Problem::Undefined { variable, why: Some(why) });

@@ -173,6 +173,8 @@ pub trait Bindings<'a> {
 pub enum Missing {
     /// It is known that there is none: `has` says no, `.?` gives none, and reading it is an error.
     Absent,
+    /// The same, for this reason, which a message may tell. The reason must hold no content of an object.
+    Lacking(String),
     /// It is not known whether there is one, for this reason: every use is an error. The reason must hold no content of an object.
     Unknown(String),
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::decode::{Fields, Node, Notes};
-use crate::engine::Templated;
+use crate::engine::{ClusterTable, Definition, Templated};
 use crate::expression::{CompileError, Condition, Expression, Scope, Variable};
 use crate::json::{Kind, Pointer, Value};
 
@@ -45,7 +45,7 @@ impl Expressions {
     }
 
     /// Reads `variables`.
-    pub(super) fn variables(&mut self, node: &Node<'_>, notes: &mut Notes) -> Vec<(String, Expression)> {
+    pub(super) fn variables(&mut self, node: &Node<'_>, notes: &mut Notes) -> Vec<(String, Definition)> {
         let items = node.items(notes);
         if items.len() > MAX_VARIABLES {
             notes.note(&node.field, format!("has {} items, and may have {MAX_VARIABLES}", items.len()));
@@ -54,29 +54,44 @@ impl Expressions {
         items.into_iter().filter_map(|item| self.variable(item, notes)).collect()
     }
 
-    fn variable(&mut self, node: Node<'_>, notes: &mut Notes) -> Option<(String, Expression)> {
+    fn variable(&mut self, node: Node<'_>, notes: &mut Notes) -> Option<(String, Definition)> {
         let mut fields = node.fields(notes)?;
         let name = fields
             .required("name", notes)
             .and_then(|node| variable_name(&node, notes).map(|name| (node, name)));
-        let expression = fields.required("expression", notes);
+        let expression = fields.optional("expression");
+        let (values, default) = (fields.optional("values"), fields.optional("default"));
+        if expression.is_some() == values.is_some() {
+            let found = if values.is_some() { "both" } else { "none" };
+            notes.note(&fields.field, format!("needs exactly one of expression, values, and has {found}"));
+        }
+        if let Some(default) = default.as_ref().filter(|_| values.is_none()) {
+            notes
+                .note(&default.field, "is for `values`: it is the value of clusters that are not among them");
+        }
         fields.end(notes);
         let (place, name) = name?;
-        let expression = expression?;
-        let compiled = compiled(&expression, notes, |source| Expression::compile(source, &self.scope));
+        let definition = match (&expression, values) {
+            (Some(expression), _) => {
+                let compiled = compiled(expression, notes, |source| Expression::compile(source, &self.scope));
+                if let Some(compiled) = &compiled {
+                    compiled.uses().iter().for_each(|variable| self.note(variable, &expression.field));
+                }
+                compiled.map(Definition::Expression)
+            }
+            (None, Some(values)) => table(values, default.as_ref(), notes).map(Definition::Table),
+            (None, None) => None,
+        };
         if self.asked_by.contains_key(name) {
             notes.note(&place.field, format!("{name:?} is the name of an earlier variable of this policy"));
             return None;
-        }
-        if let Some(compiled) = &compiled {
-            compiled.uses().iter().for_each(|variable| self.note(variable, &expression.field));
         }
         // Known from here on, also if there is something wrong with it: one finding is enough.
         self.asked_by.insert(name.to_owned(), std::mem::take(&mut self.asks));
         let reads = self.take_reads();
         self.read_by.insert(name.to_owned(), reads);
         self.scope = std::mem::take(&mut self.scope).with_variable(name);
-        Some((name.to_owned(), compiled?))
+        Some((name.to_owned(), definition?))
     }
 
     /// A condition.
@@ -164,6 +179,47 @@ impl Expressions {
             | Variable::ClusterRegion
             | Variable::ClusterZone => self.needs_cluster = true,
             _ => {}
+        }
+    }
+}
+
+/// `values` and `default` of a variable.
+fn table(values: Node<'_>, default: Option<&Node<'_>>, notes: &mut Notes) -> Option<ClusterTable> {
+    let before = notes.len();
+    let fields = values.fields(notes)?;
+    let mut table = ClusterTable::default();
+    for (cluster, value) in fields.object.iter() {
+        let node = Node { value, field: fields.field.join(cluster) };
+        if cluster.is_empty() || cluster.contains(['*', '?']) {
+            notes.note(
+                &node.field,
+                "is no name of a cluster: `values` take no wildcards; name each cluster, or give a `default`",
+            );
+        }
+        if let Some(value) = datum(&node, notes) {
+            table.values.insert(cluster.to_owned(), value);
+        }
+    }
+    table.default = default.and_then(|node| datum(node, notes));
+    (notes.len() == before).then_some(table)
+}
+
+/// A value without expressions. `$${` is a literal `${` here too.
+fn datum(node: &Node<'_>, notes: &mut Notes) -> Option<Value<'static>> {
+    let mut faults = Vec::new();
+    let templated = Templated::compile(&node.value.as_stored(), &Scope::object_only(), &mut faults);
+    match templated.constant().filter(|_| faults.is_empty()) {
+        Some(Value::Null) => {
+            notes.note(&node.field, "must not be null; leave it out");
+            None
+        }
+        Some(value) => Some(value.clone()),
+        None => {
+            notes.note(
+                &node.field,
+                "holds `${`, and `values` are data without expressions; use `expression`, or write `$${` for a literal one",
+            );
+            None
         }
     }
 }

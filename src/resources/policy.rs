@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::action::{Divide, Env, Image, Patch};
 use super::fort::Fort;
+use super::free::{Free, FreeMap};
 use super::selector::{ResourceSelector, TargetCluster};
 use super::status::PolicyStatus;
 
@@ -117,15 +118,33 @@ pub enum HandoverMode {
     Immediate,
 }
 
-/// A name for an expression.
+/// A name for an expression, or for a value of each cluster. Exactly one of `expression`, `values` is given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+// A field without a type is there for a rule only behind `dyn`.
+#[schemars(extend("x-kubernetes-validations" = [
+    {
+        "rule": "has(self.expression) != has(self.values)",
+        "message": "exactly one of expression, values has to be given: add one, or leave the other out",
+    },
+    {
+        "rule": "!has(dyn(self).default) || has(self.values)",
+        "message": "default is for values: leave it out",
+    },
+]))]
 pub struct Variable {
     /// Expressions of the policy read it as `variables.NAME`. Letters, digits and `_`, no digit first.
     #[schemars(regex(pattern = "^[A-Za-z_][A-Za-z0-9_]*$"))]
     pub name: String,
     /// An expression in CEL. It sees the workload as it was before the policy.
     #[schemars(length(min = 1))]
-    pub expression: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expression: Option<String>,
+    /// A value for each cluster, by its name. Any value but null, without expressions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values: Option<FreeMap>,
+    /// The value of a cluster that is not among `values`. Left out: to read the variable there is an error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<Free>,
 }
 
 /// A rule: when it applies, and exactly one of `patch`, `env`, `image`, `divide`, `fort`.

@@ -51,6 +51,9 @@ impl Bindings<'static> for Known {
             (Some((_, text)), _) => Ok(Cow::Owned(parse(text))),
             (None, Variable::Allocation(name)) if name == "fort" => Ok(Cow::Owned(Value::from("member2"))),
             (None, Variable::Declared(name)) if name == "zone" => Ok(Cow::Owned(Value::from("eu-1"))),
+            (None, Variable::Declared(name)) if name == "table" => {
+                Err(Missing::Lacking("there is no entry".to_owned()))
+            }
             (None, Variable::Original | Variable::ClusterProvider) => {
                 Err(Missing::Unknown("nobody has said".to_owned()))
             }
@@ -64,7 +67,7 @@ pub(super) fn parse(text: &'static str) -> Value<'static> {
 }
 
 pub(super) fn scope() -> Scope {
-    Scope::new().with_variable("zone").with_variable("later").with_allocation("fort")
+    Scope::new().with_variable("zone").with_variable("later").with_variable("table").with_allocation("fort")
 }
 
 /// The value of a source as JSON, or what is wrong with it.

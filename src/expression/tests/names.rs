@@ -100,6 +100,8 @@ fn an_undefined_variable_is_named_and_absence_can_be_asked_for() {
         ("binding.clusters.filter(c, c.name == cluster.name)[0].replicas", "2"),
         ("has(cluster.region)", "true"),
         ("has(cluster.zone)", "false"),
+        ("has(variables.table)", "false"),
+        ("variables.?table.orValue('a')", "\"a\""),
         ("cluster.labels.zone", "\"eu-1\""),
         ("has(cluster.labels.missing)", "false"),
     ]);
@@ -110,6 +112,7 @@ fn an_undefined_variable_is_named_and_absence_can_be_asked_for() {
         ("has(cluster.provider)", "cluster.provider is not defined"),
         ("cluster.?provider.orValue('')", "cluster.provider is not defined"),
         ("variables.later", "variables.later is not defined"),
+        ("variables.table + 'a'", "variables.table is not defined: there is no entry"),
     ]);
     let error = Expression::compile("1 == 2 ? 'a' : cluster.zone", &scope())
         .unwrap()

@@ -156,6 +156,9 @@ fn loops_go_in_the_order_of_the_document() {
 fn optionals_carry_what_may_be_missing() {
     all(&[
         ("object.?spec.?missing.orValue('x')", "\"x\""),
+        // What docs/policies.md says of a table.
+        ("{\"member1\": \"staging\", \"member2\": \"dev\"}[cluster.name]", "\"staging\""),
+        ("{\"a\": \"staging\"}[?cluster.name].orValue(\"prod\")", "\"prod\""),
         ("object.?spec.replicas.orValue(0)", "3"),
         ("object.?missing.replicas.orValue(0)", "0"),
         ("object.metadata.labels[?'tier'].orValue('none')", "\"web\""),

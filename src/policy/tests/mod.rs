@@ -11,6 +11,7 @@ mod paths;
 mod rules;
 mod types;
 mod selectors;
+mod tables;
 
 use super::compile;
 use crate::domain::{ClusterName, GroupVersionKind, Workload};

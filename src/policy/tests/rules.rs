@@ -84,7 +84,7 @@ rules:
             "variables[1].name: \"a\" is the name of an earlier variable",
         ),
         ("[{name: 1a, expression: '1'}]", "variables[0].name: \"1a\" can't be written in an expression"),
-        ("[{name: a}]", "variables[0].expression: is required"),
+        ("[{name: a}]", "variables[0]: needs exactly one of expression, values, and has none"),
         ("[{name: a, expression: 1}]", "variables[0].expression: must be a string, is a number"),
     ] {
         let found = faults(&format!("variables: {variables}\nrules: [{{name: r, {}}}]", set("a", "1")));
