@@ -113,6 +113,11 @@ impl Examined {
             let (path, document) = &sources[finding.document];
             Fault::at(path, document, &finding.field, &finding.problem)
         };
+        for (path, document) in &sources {
+            let keys = document.lines.keys();
+            faults
+                .extend(keys.iter().map(|(at, reading)| Fault::at(path, document, at, &reading.to_string())));
+        }
         let warnings = warnings.iter().map(fault).collect();
         let policies = result.map_err(|findings| faults.extend(findings.iter().map(fault))).ok();
         Self { policies: policies.filter(|_| faults.is_empty()), sources, origins, faults, warnings }

@@ -12,7 +12,7 @@ use super::compile::{Compiler, already_defined, already_interpreted, in_order, t
 use super::decode::Notes;
 use super::finding::Finding;
 use super::lint::{self, Material, Subject};
-use super::salvage;
+use super::{readings, salvage};
 use crate::domain::GroupVersionKind;
 use crate::engine::PolicySet;
 use crate::expression::{Scope, Variable};
@@ -98,7 +98,9 @@ pub fn admit(documents: &[Value<'static>]) -> Admitted {
         let mut compiler = Compiler::new(Scope::new().with_any_allocation());
         let mut notes = Notes::new(document);
         compiler.document(document, value, &mut notes);
-        verdicts[document].findings = notes.into_findings();
+        let mut findings = notes.into_findings();
+        readings::explain(value, &mut findings);
+        verdicts[document].findings = findings;
         read.push(compiler);
     }
     let names = Names::claimed(&read, &mut verdicts);

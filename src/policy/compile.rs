@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::decode::{Fields, Node, Notes, did_you_mean};
 use super::finding::Finding;
 use super::lint::{self, Material, Subject};
-use super::{interpretation, revision, transformation};
+use super::{interpretation, readings, revision, transformation};
 use crate::domain::GroupVersionKind;
 use crate::engine::{Home, Owner, Policy, PolicySet};
 use crate::expression::{Scope, Variable};
@@ -67,12 +67,17 @@ pub fn examine(documents: &[Value<'static>]) -> Examined {
     for (document, value) in documents.iter().enumerate() {
         let mut notes = Notes::new(document);
         all.document(document, value, &mut notes);
-        all.findings.extend(notes.into_findings());
+        let mut findings = notes.into_findings();
+        readings::explain(value, &mut findings);
+        all.findings.extend(findings);
     }
     all.check_used();
     all.findings.sort_by_key(|finding| finding.document);
     all.read.sort_by(|a, b| in_order(&a.1.policy, &b.1.policy));
-    let warnings = lint::lint(&all.material());
+    let mut warnings = lint::lint(&all.material());
+    for warning in &mut warnings {
+        readings::explain(&documents[warning.document], [warning]);
+    }
     let Compiler { mut set, findings, read, .. } = all;
     let origins = read.iter().map(|(document, _)| *document).collect();
     if !findings.is_empty() {

@@ -16,6 +16,7 @@ mod interpretation;
 mod lint;
 mod patch;
 mod paths;
+mod readings;
 mod revision;
 mod salvage;
 mod selector;

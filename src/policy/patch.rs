@@ -80,7 +80,12 @@ pub(super) fn read(given: Value<'static>, place: &Pointer, notes: &mut Notes) ->
     match yaml::documents(text) {
         Ok(mut documents) => match (documents.pop(), documents.len()) {
             (None, _) => Some(Value::Null),
-            (Some(document), 0) => Some(document.value),
+            (Some(document), 0) => {
+                for (at, reading) in document.lines.keys() {
+                    notes.note(&place.concat(&at), reading.to_string());
+                }
+                Some(document.value)
+            }
             (Some(_), more) => {
                 notes.note(place, format!("holds {} YAML documents, and a patch is one", more + 1));
                 None

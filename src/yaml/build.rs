@@ -22,6 +22,8 @@ type Result<T> = std::result::Result<T, YamlError>;
 struct Node {
     value: Value<'static>,
     place: Place,
+    /// Its text, if it is a plain scalar that is no string.
+    plain: Option<Box<str>>,
     /// How many nodes there are in it, itself included.
     size: usize,
     /// How many levels of containers there are in it.
@@ -44,7 +46,8 @@ enum Content {
 
 /// A key whose value comes next.
 enum Key {
-    Text(String, Position),
+    /// The name, where it stands, and how it is written if it is read as something else.
+    Text(String, Position, Option<Box<str>>),
     Merge,
 }
 
@@ -182,8 +185,12 @@ impl Builder {
             Some(tag) => scalar::tagged(tag, text),
             None => scalar::untagged(text, plain),
         };
-        let node = Node { value: value.map_err(at)?, place: Place::leaf(position), size, height: 0 };
-        self.add(node, anchor, position)
+        let value = value.map_err(at)?;
+        let is_plain = tag.is_none() && matches!(value, Value::Bool(_) | Value::Number(_));
+        let is_spelled = is_plain && !is_spelled_so(&value, text);
+        let place = if is_spelled { Place::spelled(position, text) } else { Place::leaf(position) };
+        let plain = (is_plain && (is_spelled || self.at_key())).then(|| text.into());
+        self.add(Node { value, place, plain, size, height: 0 }, anchor, position)
     }
 
     fn start(&mut self, map: bool, anchor: usize, tag: Option<&Tag>, position: Position) -> Result<()> {
@@ -217,7 +224,7 @@ impl Builder {
                 (Value::Object(members.named.into_iter().collect()), members.places)
             }
         };
-        let node = Node { value, place: Place::of(position, places), size, height: height + 1 };
+        let node = Node { value, place: Place::of(position, places), plain: None, size, height: height + 1 };
         self.add(node, anchor, position)
     }
 
@@ -270,11 +277,13 @@ impl Builder {
             }
             Content::Map { members, key } => match key.take() {
                 None => {
-                    *key = Some(Key::Text(scalar::key_text(&node.value).map_err(at)?, position));
+                    let name = scalar::key_text(&node.value).map_err(at)?;
+                    let written = node.plain.filter(|plain| **plain != *name);
+                    *key = Some(Key::Text(name, position, written));
                     Ok(())
                 }
-                Some(Key::Text(name, key)) => members
-                    .write(name, node.value, node.place.keyed(key))
+                Some(Key::Text(name, key, written)) => members
+                    .write(name, node.value, node.place.keyed(key, written))
                     .map_err(|problem| YamlError { position: key, problem }),
                 Some(Key::Merge) if is_mergeable(&node.value) => {
                     members.merge_all(&node.value, &node.place);
@@ -283,6 +292,15 @@ impl Builder {
                 Some(Key::Merge) => Err(at(Problem::Merge)),
             },
         }
+    }
+}
+
+/// Whether a boolean or a number is spelled like this in JSON too.
+fn is_spelled_so(value: &Value<'_>, text: &str) -> bool {
+    match value {
+        Value::Bool(flag) => text == if *flag { "true" } else { "false" },
+        Value::Number(number) => number.as_str() == text,
+        _ => true,
     }
 }
 

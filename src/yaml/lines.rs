@@ -1,5 +1,7 @@
-//! Where the values of a document stand in its text.
+//! Where the values of a document stand in its text, and which of them mean something else than they look like.
 
+use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::Arc;
 
 use crate::json::{Pointer, Value};
@@ -18,6 +20,28 @@ pub(super) struct Spot {
 pub(super) struct Place {
     spot: Spot,
     below: Option<Arc<[Self]>>,
+    /// How the value and its key are written, where that is rare: most are spelled as they are read.
+    spelled: Option<Arc<Spelled>>,
+}
+
+/// Plain scalars that are read as something spelled otherwise, as they are written.
+#[derive(Clone, Debug, Default)]
+struct Spelled {
+    key: Option<Box<str>>,
+    value: Option<Box<str>>,
+}
+
+/// A plain scalar that is read as something spelled otherwise: `n` as false, `0755` as 493.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    written: String,
+    read: String,
+}
+
+impl fmt::Display for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is read as {}; put it in quotes", self.written, self.read)
+    }
 }
 
 impl From<Position> for Spot {
@@ -31,17 +55,28 @@ impl From<Position> for Spot {
 impl Place {
     /// The place of a scalar, or of an empty list or map.
     pub(super) fn leaf(position: Position) -> Self {
-        Self { spot: position.into(), below: None }
+        Self { spot: position.into(), below: None, spelled: None }
     }
 
     /// The place of a list or a map.
     pub(super) fn of(position: Position, below: Vec<Self>) -> Self {
-        Self { spot: position.into(), below: (!below.is_empty()).then(|| below.into()) }
+        Self { spot: position.into(), below: (!below.is_empty()).then(|| below.into()), spelled: None }
     }
 
-    /// The same, seen from the map that has it as a member: where its key stands.
-    pub(super) fn keyed(self, key: Position) -> Self {
-        Self { spot: key.into(), ..self }
+    /// The place of a scalar that is read as something else than is written.
+    pub(super) fn spelled(position: Position, written: &str) -> Self {
+        let spelled = Spelled { key: None, value: Some(written.into()) };
+        Self { spelled: Some(Arc::new(spelled)), ..Self::leaf(position) }
+    }
+
+    /// The same, seen from the map that has it as a member: where its key stands, and how that is written if it is read as something else.
+    pub(super) fn keyed(self, key: Position, written: Option<Box<str>>) -> Self {
+        let spot = key.into();
+        let value = self.spelled.as_ref().and_then(|spelled| spelled.value.clone());
+        // Of what an alias stands for, the key is another one.
+        let spelled =
+            (written.is_some() || value.is_some()).then(|| Arc::new(Spelled { key: written, value }));
+        Self { spot, spelled, ..self }
     }
 
     /// The places of the items or members.
@@ -53,6 +88,11 @@ impl Place {
         let wide = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
         Position { line: wide(self.spot.line), column: wide(self.spot.column) }
     }
+}
+
+/// Whether a problem is that a boolean or a number stands where a string is needed, so that a [`Reading`] explains it.
+pub fn asks_for_a_string(problem: &str) -> bool {
+    problem.contains("string") && (problem.contains("boolean") || problem.contains("number"))
 }
 
 /// Where each value of a document stands: a member of a map where its key does, a list item where it begins.
@@ -71,7 +111,27 @@ impl Lines {
     /// Where the value at `pointer` stands. If there is none: the last one on the way to it that there is, which is
     /// where it is missing.
     pub fn of(&self, pointer: &Pointer) -> Position {
-        let (mut value, mut place) = (&self.value, &self.root);
+        self.nearest(pointer).1.position()
+    }
+
+    /// How the scalar at `pointer` is written, if it is read as something spelled otherwise.
+    pub fn reading(&self, pointer: &Pointer) -> Option<Reading> {
+        let (steps, place, value) = self.nearest(pointer);
+        let written = place.spelled.as_ref()?.value.as_deref()?;
+        let is_there = steps == pointer.tokens().len();
+        is_there.then(|| Reading { written: written.to_owned(), read: value.to_string() })
+    }
+
+    /// The members whose key is read as something else than is written, each where it stands first.
+    pub fn keys(&self) -> Vec<(Pointer, Reading)> {
+        let mut found = Vec::new();
+        keys(&self.value, &self.root, &Pointer::ROOT, &mut BTreeSet::new(), &mut found);
+        found
+    }
+
+    /// The value at `pointer`, or the last one on the way to it: after how many steps, with its place.
+    fn nearest(&self, pointer: &Pointer) -> (usize, &Place, &Value<'static>) {
+        let (mut value, mut place, mut steps) = (&self.value, &self.root, 0);
         for token in pointer.tokens() {
             let step = match value {
                 Value::Object(object) => object
@@ -85,8 +145,38 @@ impl Lines {
                 break;
             };
             (value, place) = (below, next);
+            steps += 1;
         }
-        place.position()
+        (steps, place, value)
+    }
+}
+
+/// Notes the keys of [`Lines::keys`] in and below a value. An alias and a merge show one text in several places.
+fn keys(
+    value: &Value<'static>,
+    place: &Place,
+    pointer: &Pointer,
+    seen: &mut BTreeSet<Position>,
+    found: &mut Vec<(Pointer, Reading)>,
+) {
+    match value {
+        Value::Object(members) => {
+            for ((name, member), place) in members.iter().zip(place.below()) {
+                let pointer = pointer.join(name);
+                let written = place.spelled.as_ref().and_then(|spelled| spelled.key.as_deref());
+                if let Some(written) = written.filter(|_| seen.insert(place.position())) {
+                    let reading = Reading { written: written.to_owned(), read: name.to_owned() };
+                    found.push((pointer.clone(), reading));
+                }
+                keys(member, place, &pointer, seen, found);
+            }
+        }
+        Value::Array(items) => {
+            for (position, (item, place)) in items.iter().zip(place.below()).enumerate() {
+                keys(item, place, &pointer.join(position.to_string()), seen, found);
+            }
+        }
+        _ => {}
     }
 }
 

@@ -43,6 +43,6 @@ mod tests;
 
 pub use build::MAX_NODES;
 pub use error::{Position, Problem, YamlError};
-pub use lines::Lines;
+pub use lines::{Lines, Reading, asks_for_a_string};
 pub use read::{Document, documents};
 pub use write::write;

@@ -182,3 +182,22 @@ fn what_is_wrong_with_it_is_found_at_load() {
         assert!(found.iter().any(|found| found.starts_with(finding)), "{patch}: {found:#?}");
     }
 }
+
+/// Custom resources too: the API server has read the document, and not the text in it.
+#[test]
+fn keys_of_a_text_that_are_read_as_booleans_are_found() {
+    for (text, finding) in [
+        (
+            r#""metadata: {labels: {n: a}}""#,
+            "patch.value.metadata.labels.false: `n` is read as false; put it in quotes",
+        ),
+        (r#""spec: {On: a}""#, "patch.value.spec.true: `On` is read as true; put it in quotes"),
+        (r#""spec: [{a: 1, 0755: b}]""#, "patch.value.spec[0][493]: `0755` is read as 493; put it in quotes"),
+    ] {
+        let found = rule_faults(&format!("patch: {{type: Merge, value: {text}}}"));
+        assert_eq!(found, [finding], "{text}");
+    }
+    for text in [r#""spec: {'n': a, \"y\": b}""#, r#""spec: {a: yes}""#] {
+        Case::rule(&format!("patch: {{type: Merge, value: {text}}}"));
+    }
+}

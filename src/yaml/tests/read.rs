@@ -267,3 +267,95 @@ fn the_document_that_is_damaged_there_is_fine() {
     );
     assert_eq!(policy.lines.of(&Pointer::of(["spec", "rules", "2", "args"])).line, 19);
 }
+
+fn keys(text: &str) -> Vec<String> {
+    let documents = documents(text).unwrap();
+    documents[0].lines.keys().iter().map(|(at, reading)| format!("{at}: {reading}")).collect()
+}
+
+#[test]
+fn keys_that_are_read_as_something_else_are_told_with_their_place() {
+    for (word, read) in [
+        ("y", "true"),
+        ("Y", "true"),
+        ("yes", "true"),
+        ("Yes", "true"),
+        ("YES", "true"),
+        ("on", "true"),
+        ("On", "true"),
+        ("ON", "true"),
+        ("n", "false"),
+        ("N", "false"),
+        ("no", "false"),
+        ("No", "false"),
+        ("NO", "false"),
+        ("off", "false"),
+        ("Off", "false"),
+        ("OFF", "false"),
+        ("True", "true"),
+        ("0755", "493"),
+        ("1_000", "1000"),
+        ("0x1F", "31"),
+        ("1.0", "1"),
+    ] {
+        let expected = [format!("/a/0/{read}: `{word}` is read as {read}; put it in quotes")];
+        for text in [
+            format!("a:\n- {word}: x\n"),
+            format!("a: [{{{word}: x}}]\n"),
+            format!("a:\n- ? {word}\n  : x\n"),
+        ] {
+            assert_eq!(keys(&text), expected, "{text}");
+        }
+        for text in [format!("\"{word}\": x\n"), format!("'{word}': x\n"), format!("!!str {word}: x\n")] {
+            assert_eq!(keys(&text), [""; 0], "{text}");
+        }
+    }
+    for text in [
+        "true: x\n",
+        "8080: x\n",
+        "yesterday: x\n",
+        "x: yes\n",
+        "{\"y\": 1}",
+        "x: |\n  y: 1\n",
+        "12:30:45: x\n",
+    ] {
+        assert_eq!(keys(text), [""; 0], "{text}");
+    }
+    // One text is told of once, wherever an alias or a merge shows it.
+    let text = "a: &a {n: 1, m: 2}\nb: *a\nc: {<<: *a}\n";
+    assert_eq!(keys(text), ["/a/false: `n` is read as false; put it in quotes"]);
+}
+
+#[test]
+fn how_a_value_is_written_is_known_where_it_is_read_as_something_else() {
+    let reading = |text: &str, pointer: &str| {
+        let documents = documents(text).unwrap();
+        documents[0].lines.reading(&Pointer::parse(pointer).unwrap()).map(|reading| reading.to_string())
+    };
+    for (text, pointer, expected) in [
+        ("a: yes\n", "/a", "`yes` is read as true; put it in quotes"),
+        ("a: {b: [x, No]}\n", "/a/b/1", "`No` is read as false; put it in quotes"),
+        ("- off\n", "/0", "`off` is read as false; put it in quotes"),
+        ("a: 0755\n", "/a", "`0755` is read as 493; put it in quotes"),
+        ("a: 1_000\n", "/a", "`1_000` is read as 1000; put it in quotes"),
+        ("a: +1\n", "/a", "`+1` is read as 1; put it in quotes"),
+        ("n: y\n", "/false", "`y` is read as true; put it in quotes"),
+        ("a: &a on\nb: *a\n", "/b", "`on` is read as true; put it in quotes"),
+    ] {
+        assert_eq!(reading(text, pointer).as_deref(), Some(expected), "{text}");
+    }
+    for (text, pointer) in [
+        ("a: 'yes'\n", "/a"),
+        ("a: !!str yes\n", "/a"),
+        ("a: !!bool yes\n", "/a"),
+        ("a: |\n  yes\n", "/a"),
+        ("a: true\n", "/a"),
+        ("a: 1.0\n", "/a"),
+        ("a: 12:30:45\n", "/a"),
+        ("a: yes\n", "/a/b"),
+        ("n: 1\n", "/false"),
+        ("{\"a\": true}", "/a"),
+    ] {
+        assert_eq!(reading(text, pointer), None, "{text}");
+    }
+}
