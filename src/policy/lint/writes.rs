@@ -9,6 +9,7 @@ use crate::engine::{
 use crate::expression::Template;
 use crate::json::{Object, Pointer, Value};
 use crate::patch::strategic::{ListMerge, Schema};
+use crate::policy::part::Part;
 
 /// One thing that a rule writes.
 #[derive(Debug)]
@@ -145,7 +146,7 @@ pub(in crate::policy) struct Operation<'t> {
     pub(super) op: &'t str,
     pub(super) path: &'t str,
     from: Option<&'t str>,
-    value: Option<Node<'t>>,
+    value: Option<Part<'t>>,
     /// Where in the patch it stands.
     pub(in crate::policy) field: Pointer,
 }
@@ -159,7 +160,7 @@ impl<'t> Operation<'t> {
 
 /// The operations of a JSON patch, but for what an expression gives.
 pub(in crate::policy) fn operations(patch: &Templated) -> Vec<Operation<'_>> {
-    fn operation((position, item): (usize, Node<'_>)) -> Option<Operation<'_>> {
+    fn operation((position, item): (usize, Part<'_>)) -> Option<Operation<'_>> {
         let members = item.members();
         let member = |name: &str| members.iter().find(|(member, _)| *member == name).map(|(_, node)| *node);
         Some(Operation {
@@ -170,7 +171,7 @@ pub(in crate::policy) fn operations(patch: &Templated) -> Vec<Operation<'_>> {
             field: Pointer::of([position.to_string()]),
         })
     }
-    Node::Templated(patch).items().into_iter().enumerate().filter_map(operation).collect()
+    Part::Templated(patch).items().into_iter().enumerate().filter_map(operation).collect()
 }
 
 /// Whether the last step of a pointer can be a place in a list.
@@ -190,7 +191,7 @@ struct Leaf<'t> {
 }
 
 fn leaves<'t>(patching: &'t Patching, schema: Option<&Schema>) -> Vec<Leaf<'t>> {
-    let root = Node::Templated(&patching.value);
+    let root = Part::Templated(&patching.value);
     let mut walk = Walk { schema, merges: true, leaves: Vec::new() };
     if !matches!(patching.kind, PatchKind::Json(_)) {
         walk.node(root, &Place(Vec::new()), &Pointer::ROOT);
@@ -222,7 +223,7 @@ struct Walk<'s, 't> {
 
 impl<'t> Walk<'_, 't> {
     /// As deep as a document is nested, which its reader bounds.
-    fn node(&mut self, node: Node<'t>, place: &Place, field: &Pointer) {
+    fn node(&mut self, node: Part<'t>, place: &Place, field: &Pointer) {
         let members = node.members();
         // A directive says what becomes of the map that it is in; that is not gone into.
         if members.iter().any(|(name, _)| self.schema.is_some() && name.starts_with('$')) {
@@ -249,7 +250,7 @@ impl<'t> Walk<'_, 't> {
                 }
             }
             _ => match node {
-                Node::Templated(Templated::Template(template)) => {
+                Part::Templated(Templated::Template(template)) => {
                     self.leaf(place.clone(), None, Some(template), field.clone());
                 }
                 // In a map that is there a merge of none writes nothing.
@@ -338,49 +339,6 @@ impl fmt::Display for Place {
             }
         }
         Ok(())
-    }
-}
-
-/// A value of a policy, with expressions or without.
-#[derive(Clone, Copy)]
-enum Node<'t> {
-    Templated(&'t Templated),
-    Value(&'t Value<'static>),
-}
-
-impl<'t> Node<'t> {
-    fn constant(self) -> Option<&'t Value<'static>> {
-        match self {
-            Self::Templated(templated) => templated.constant(),
-            Self::Value(value) => Some(value),
-        }
-    }
-
-    fn text(self) -> Option<&'t str> {
-        self.constant().and_then(Value::as_str)
-    }
-
-    /// The members of a map; none if it is none.
-    fn members(self) -> Vec<(&'t str, Self)> {
-        if let Self::Templated(Templated::Map(members)) = self {
-            return members.iter().map(|(name, member)| (name.as_str(), Self::Templated(member))).collect();
-        }
-        let members = self.constant().and_then(Value::as_object);
-        members.into_iter().flat_map(Object::iter).map(|(name, value)| (name, Self::Value(value))).collect()
-    }
-
-    fn is_list(self) -> bool {
-        matches!(self, Self::Templated(Templated::List(_)))
-            || self.constant().and_then(Value::as_array).is_some()
-    }
-
-    /// The items of a list; none if it is none.
-    fn items(self) -> Vec<Self> {
-        if let Self::Templated(Templated::List(items)) = self {
-            return items.iter().map(Self::Templated).collect();
-        }
-        let items = self.constant().and_then(Value::as_array).unwrap_or_default();
-        items.iter().map(Self::Value).collect()
     }
 }
 

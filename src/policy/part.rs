@@ -1,0 +1,49 @@
+//! The parts of a patch, as far as its document tells them.
+
+use crate::engine::Templated;
+use crate::json::{Object, Value};
+
+/// A value within a patch, of which parts may be expressions.
+#[derive(Clone, Copy)]
+pub(super) enum Part<'t> {
+    Templated(&'t Templated),
+    Value(&'t Value<'static>),
+}
+
+impl<'t> Part<'t> {
+    /// The value, if it has no expression.
+    pub(super) fn constant(self) -> Option<&'t Value<'static>> {
+        match self {
+            Self::Templated(templated) => templated.constant(),
+            Self::Value(value) => Some(value),
+        }
+    }
+
+    /// The text, if it is one without an expression.
+    pub(super) fn text(self) -> Option<&'t str> {
+        self.constant().and_then(Value::as_str)
+    }
+
+    /// The members of a map; none of anything else.
+    pub(super) fn members(self) -> Vec<(&'t str, Self)> {
+        if let Self::Templated(Templated::Map(members)) = self {
+            return members.iter().map(|(name, member)| (name.as_str(), Self::Templated(member))).collect();
+        }
+        let members = self.constant().and_then(Value::as_object);
+        members.into_iter().flat_map(Object::iter).map(|(name, value)| (name, Self::Value(value))).collect()
+    }
+
+    pub(super) fn is_list(self) -> bool {
+        matches!(self, Self::Templated(Templated::List(_)))
+            || self.constant().and_then(Value::as_array).is_some()
+    }
+
+    /// The items of a list; none of anything else.
+    pub(super) fn items(self) -> Vec<Self> {
+        if let Self::Templated(Templated::List(items)) = self {
+            return items.iter().map(Self::Templated).collect();
+        }
+        let items = self.constant().and_then(Value::as_array).unwrap_or_default();
+        items.iter().map(Self::Value).collect()
+    }
+}
