@@ -98,15 +98,20 @@ pub enum Problem {
         /// `patch`, `object` or the name of a directive.
         of: &'static str,
     },
-    /// A merge key that is not unique in the object.
-    #[error(
-        "several items of the list have the `{key}` that the patch names, and a strategic merge patch cannot tell \
-         them apart: use a JSON patch"
-    )]
+    /// A merge key that is not unique in the object or in the patch.
+    #[error("several items have the `{key}` that the patch names, and it does not say which is meant: {}", Unclear(.lacks))]
     Ambiguous {
-        /// The merge key.
+        /// The keys.
         key: String,
+        /// The key that would tell them apart, and that the item of the patch lacks.
+        lacks: Option<String>,
     },
+    /// `$patch: delete` in a list that is replaced.
+    #[error(
+        "the list is replaced as a whole, so `$patch: delete` in it deletes no item: declare `mergeKeys` for it or use \
+         a JSON patch, in a policy"
+    )]
+    DeletesOfWhole,
     /// Two new items with one merge key.
     #[error(
         "the patch adds two items with one `{key}`, of which the second would go into the first: use a JSON patch, \
@@ -165,6 +170,18 @@ pub enum Problem {
     /// Too much is copied.
     #[error("the copies of the patch are larger than {0} bytes")]
     TooLarge(usize),
+}
+
+/// How an item is told from others with its key.
+struct Unclear<'l>(&'l Option<String>);
+
+impl fmt::Display for Unclear<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(key) => write!(f, "name `{key}` in the item of the patch too"),
+            None => f.write_str("declare `mergeKeys` that tell them apart, or use a JSON patch"),
+        }
+    }
 }
 
 /// A place within a sentence.

@@ -14,6 +14,7 @@ mod finding;
 mod fort;
 mod interpretation;
 mod lint;
+mod merge_keys;
 mod part;
 mod patch;
 mod paths;

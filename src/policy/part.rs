@@ -1,7 +1,7 @@
 //! The parts of a patch, as far as its document tells them.
 
 use crate::engine::Templated;
-use crate::json::{Object, Value};
+use crate::json::{Object, Pointer, Value};
 
 /// A value within a patch, of which parts may be expressions.
 #[derive(Clone, Copy)]
@@ -19,6 +19,11 @@ impl<'t> Part<'t> {
         }
     }
 
+    /// Whether an expression gives it, so that nothing can be told of it.
+    pub(super) fn is_expression(self) -> bool {
+        matches!(self, Self::Templated(Templated::Template(_)))
+    }
+
     /// The text, if it is one without an expression.
     pub(super) fn text(self) -> Option<&'t str> {
         self.constant().and_then(Value::as_str)
@@ -31,6 +36,13 @@ impl<'t> Part<'t> {
         }
         let members = self.constant().and_then(Value::as_object);
         members.into_iter().flat_map(Object::iter).map(|(name, value)| (name, Self::Value(value))).collect()
+    }
+
+    /// What is at a place in maps; `None` if nothing is, or an expression is on the way.
+    pub(super) fn at(self, place: &Pointer) -> Option<Self> {
+        place.tokens().iter().try_fold(self, |part, name| {
+            part.members().into_iter().find(|(member, _)| member == name).map(|(_, part)| part)
+        })
     }
 
     pub(super) fn is_list(self) -> bool {

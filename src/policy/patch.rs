@@ -1,8 +1,9 @@
 //! The action `patch` in a document.
 
 use super::decode::{Node, Notes};
+use super::merge_keys::merge_keys;
 use super::template::Expressions;
-use crate::engine::{IDENTITY, MergeKey, PatchKind, Patching, Templated, below_a_string, protected_by};
+use crate::engine::{IDENTITY, PatchKind, Patching, Templated, below_a_string, protected_by};
 use crate::expression::Template;
 use crate::json::{Kind, Object, Pointer, Value};
 use crate::patch::rfc6902::{self, MissingPath, Op};
@@ -96,17 +97,6 @@ pub(super) fn read(given: Value<'static>, place: &Pointer, notes: &mut Notes) ->
             None
         }
     }
-}
-
-fn merge_keys(node: &Node<'_>, notes: &mut Notes) -> Vec<MergeKey> {
-    let read = |item: Node<'_>, notes: &mut Notes| {
-        let mut fields = item.fields(notes)?;
-        let path = fields.required("path", notes).and_then(|node| node.pointer(notes));
-        let key = fields.required("key", notes).and_then(|node| node.name(notes));
-        fields.end(notes);
-        Some(MergeKey { path: path?, key: key?.to_owned() })
-    };
-    node.items(notes).into_iter().filter_map(|item| read(item, notes)).collect()
 }
 
 /// Notes a patch that is one expression and can be seen to give no patch.

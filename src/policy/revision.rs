@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::decode::{Fields, Node, Notes};
 use super::template::Expressions;
-use super::{action, paths, selector, types};
+use super::{action, merge_keys, paths, selector, types};
 use crate::domain::digest;
 use crate::engine::{Action, Allocation, Handover, OnError, Owner, Policy, ResourceSelector, Rule};
 use crate::expression::{Scope, Variable};
@@ -48,11 +48,16 @@ pub(super) fn policy(owner: Owner, scope: &Scope, spec: &mut Fields<'_>, notes: 
     let mut names = BTreeSet::new();
     let (mut rules, mut rule_reads) = (Vec::new(), Vec::new());
     for node in spec.required("rules", notes).map(|node| non_empty(&node, notes)).unwrap_or_default() {
-        let place = node.field.clone();
+        let (place, before) = (node.field.clone(), notes.len());
         used.extend(used_by(&node));
         let rule = rule(node, &mut expressions, notes);
         let reads = expressions.take_reads();
         let Some(rule) = rule else { continue };
+        if let Action::Patch(patching) = &rule.action
+            && notes.len() == before
+        {
+            merge_keys::check(patching, &selectors, &place.join("patch"), notes);
+        }
         types::rule(&rule, &selectors, &place, notes);
         paths::check(&rule.action, &selectors, &place, notes);
         if !names.insert(rule.name.clone()) {

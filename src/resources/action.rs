@@ -34,7 +34,8 @@ pub struct Patch {
     /// What becomes of an operation whose place is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing_path: Option<MissingPath>,
-    /// For the type `Strategic`: lists of a custom kind that are merged instead of replaced.
+    /// For the type `Strategic`: lists that are merged by these keys of their items, of any kind. Otherwise a list is merged by the key that
+    /// `kubectl patch` goes by, or replaced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merge_keys: Option<Vec<MergeKey>>,
 }
@@ -64,15 +65,31 @@ pub enum MissingPath {
     Skip,
 }
 
-/// A list that is merged.
+/// A list that is merged. Exactly one of `key`, `keys` is given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-kubernetes-validations" = [{
+    "rule": "has(self.key) != has(self.keys)",
+    "message": "exactly one of key, keys has to be given: add one, or leave the other out",
+}]))]
 pub struct MergeKey {
-    /// Where the list is, as a JSON pointer from the root of the workload. A step `*` stands for every item of a list on the way.
+    /// Where the list is, as a JSON pointer from the root of the workload. A step `*` stands for every item of a list on the way, which has to
+    /// be merged itself.
     #[schemars(regex(pattern = "^(/([^~/]|~[01])*)+$"))]
     pub path: String,
-    /// The field by which items of the list are told apart.
-    #[schemars(length(min = 1))]
-    pub key: String,
+    /// The field by which items of the list are told apart. Names with dots between them lead deeper, as in `metadata.name`. Where a name has
+    /// a dot or a slash in it, this is a JSON pointer from the item, as in `/metadata/labels/example.com~1id`.
+    #[schemars(regex(pattern = "^([^./][^.]*([.][^.]+)*|(/([^~/]|~[01])+)+)$"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// The fields by which items of the list are told apart, if it takes more than one, as in `[port, protocol]`. Each is written as `key` is.
+    #[schemars(
+        length(min = 1),
+        inner(regex(pattern = "^([^./][^.]*([.][^.]+)*|(/([^~/]|~[01])+)+)$")),
+        extend("x-kubernetes-list-type" = "set")
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keys: Option<Vec<String>>,
 }
 
 /// Sets or removes an environment variable in the containers of the pod template. Exactly one of `value`, `valueFrom`, `remove` is given.

@@ -40,7 +40,7 @@ fn run(input: &str) -> String {
         Err(error) => outcome.push_str(&error),
     };
     after(Ok(merge::apply(&object, &patch)));
-    let root = Schema::custom(&[Pointer::parse("/spec/template").unwrap()], []);
+    let root = Schema::custom(&[Pointer::parse("/spec/template").unwrap()]);
     for schema in [Schema::built_in("apps/v1", "Deployment").unwrap(), root] {
         if strategic::check(&patch).is_empty() {
             after(

@@ -10,6 +10,7 @@ mod fort;
 mod image;
 mod patch;
 mod reference;
+mod strategic;
 
 pub use divide::{Divide, Percentages, Weights};
 pub use env::{Env, EnvChange};

@@ -7,7 +7,7 @@ use crate::engine::templated::Templated;
 use crate::engine::{Draft, types};
 use crate::json::{Pointer, Value};
 use crate::patch::rfc6902::{self, MissingPath, Op};
-use crate::patch::strategic::{self, Schema};
+use crate::patch::strategic::{self, Declared};
 use crate::patch::{Fault, PatchError, merge};
 use crate::schema::{self, ObjectType, Shape};
 
@@ -31,13 +31,20 @@ pub enum PatchKind {
     Json(MissingPath),
 }
 
-/// A list of a custom kind that is merged, and by which field of its items.
+/// A list that is merged, and by which keys of its items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MergeKey {
-    /// The list.
+    /// The list. A step `*` stands for every item of a list on the way.
     pub path: Pointer,
-    /// The field.
-    pub key: String,
+    /// Where the keys are in an item.
+    pub keys: Vec<Pointer>,
+}
+
+impl MergeKey {
+    /// The same for the schema that the patch is applied by.
+    pub fn declared(&self) -> Declared<'_> {
+        Declared { path: &self.path, keys: &self.keys }
+    }
 }
 
 impl Patching {
@@ -52,15 +59,10 @@ impl Patching {
             self.write_as_text(patch, &types::of(&ask.request().workload.gvk, ask.pod_template(), &whole));
         let patched = match &self.kind {
             PatchKind::Strategic(keys) => {
-                let gvk = &ask.request().workload.gvk;
-                let schema = Schema::built_in(&gvk.api_version(), &gvk.kind).unwrap_or_else(|| {
-                    let keys = keys.iter().map(|key| (&key.path, key.key.as_str()));
-                    Schema::custom(std::slice::from_ref(ask.pod_template()), keys)
-                });
                 if let Some(fault) = strategic::check(&patch).into_iter().next() {
                     return Err(unfit(&fault))?;
                 }
-                strategic::apply(&whole, &patch, &schema).map_err(|error| refused(&error))?
+                super::strategic::apply(&whole, &patch, keys, ask)?
             }
             PatchKind::Merge if patch.as_object().is_none() => {
                 return Err(Failure::unprocessable(format!(
@@ -138,7 +140,7 @@ fn unfit(fault: &Fault) -> Failure {
 }
 
 /// What is wrong with a patch for this object.
-fn refused(error: &PatchError) -> Failure {
+pub(super) fn refused(error: &PatchError) -> Failure {
     let operation = error.operation.map(|at| format!(" (operation {at})")).unwrap_or_default();
     Failure::unprocessable(format!(
         "{}: {}{operation}; mend the object, or the patch in the rule",

@@ -117,10 +117,7 @@ impl Faults {
             Types::Mixed => self.add(place, Problem::MixedItems),
             Types::One(Type::Map) => {
                 for (position, item) in items.iter().enumerate() {
-                    let keyed = item
-                        .as_object()
-                        .is_some_and(|item| item.iter().any(|(_, value)| Scalar::of(value).is_some()));
-                    if !keyed {
+                    if !holds_a_key(item) {
                         let problem = Problem::BadItem { directive: ORDER.to_owned(), found: item.kind() };
                         self.add(&place.item(position), problem);
                     }
@@ -129,6 +126,12 @@ impl Faults {
             Types::None | Types::One(_) => {}
         }
     }
+}
+
+/// Whether a map has a scalar, at any depth of maps.
+fn holds_a_key(item: &Value<'_>) -> bool {
+    item.as_object()
+        .is_some_and(|item| item.iter().any(|(_, value)| Scalar::of(value).is_some() || holds_a_key(value)))
 }
 
 /// The directive that a key is probably meant to be.

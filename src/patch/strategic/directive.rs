@@ -37,6 +37,11 @@ pub(super) fn read(key: &str) -> Key<'_> {
     }
 }
 
+/// Whether a key of a patch is a directive about the list `name`.
+pub fn is_directive(key: &str, name: &str) -> bool {
+    matches!(read(key), Key::Order(Some(list)) | Key::Delete(Some(list)) if list == name)
+}
+
 /// What `$patch` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {

@@ -5,10 +5,12 @@ use std::collections::{HashMap, HashSet};
 
 use super::clean::{self, Nulls};
 use super::directive::{self, ORDER, PATCH, Word};
+use super::identity::{Identity, Naming};
+use super::log::Log;
 use super::maps::{self, Result};
 use super::order::{Entry, arrange, list_of};
 use super::scalar::{Scalar, Type, Types, types};
-use super::schema::{ListField, Node};
+use super::schema::{Keys, ListField, Node};
 use crate::json::{Object, Value};
 use crate::patch::Problem;
 use crate::patch::place::Place;
@@ -17,7 +19,7 @@ use crate::patch::place::Place;
 struct Work<'v, 'a, 's> {
     entries: Vec<Entry<'v, 'a>>,
     /// The keys of those that are to be put in order.
-    names: Vec<Scalar<'v>>,
+    names: Vec<Identity<'v>>,
     /// Entries that items of the patch are still to be merged into.
     merges: Vec<(usize, &'v Object<'a>)>,
     /// What is known about the items.
@@ -30,9 +32,10 @@ pub(super) fn merge<'a>(
     patch: &Value<'a>,
     field: ListField<'_>,
     place: &Place<'_>,
+    log: &mut Log,
 ) -> Result<Value<'a>> {
     let mut work = begin(items(list), items(patch), field, place)?;
-    work.run(place)?;
+    work.run(place, log)?;
     Ok(work.finish(Some(list)))
 }
 
@@ -46,8 +49,8 @@ fn begin<'v, 'a, 's>(
     match (field, types) {
         (_, Types::None) => Ok(Box::new(Work::of(Vec::new()))),
         (ListField::Set, Types::One(kind)) if kind != Type::Map => Ok(Box::new(union(before, with))),
-        (ListField::Keyed(key, node), Types::One(Type::Map)) => {
-            by_key(before, with, key, node, place).map(Box::new)
+        (ListField::Keyed(keys, node), Types::One(Type::Map)) => {
+            by_key(before, with, keys, node, place).map(Box::new)
         }
         _ => Err(place.error(Problem::MixedItems)),
     }
@@ -61,9 +64,10 @@ pub(super) fn put_in_order<'a>(
     field: ListField<'_>,
     name: &str,
     place: &Place<'_>,
+    log: &mut Log,
 ) -> Result<Option<Value<'a>>> {
     let Some(mut work) = begin_in_order(lists, order, field, name, place)? else { return Ok(None) };
-    work.run(place)?;
+    work.run(place, log)?;
     Ok(Some(work.finish(lists.0)))
 }
 
@@ -80,12 +84,14 @@ fn begin_in_order<'v, 'a, 's>(
             return Err(place.error(problem));
         }
     }
-    let key = match field {
-        ListField::Keyed(key, _) => Some(key),
+    let keys = match field {
+        ListField::Keyed(keys, _) => Some(keys),
         ListField::Replaced | ListField::Set => None,
     };
     let (before, with, order) = (list.map_or(&[][..], items), patch.map_or(&[][..], items), items(order));
-    if !with.is_empty() && !order.is_empty() && !follows(with, order, key, place)? {
+    let plain = with.iter().filter(|item| item.get(PATCH).is_none());
+    let naming = Naming::for_order(keys, order.iter().chain(plain));
+    if !with.is_empty() && !order.is_empty() && !follows(with, order, &naming, place)? {
         return Err(place.error(Problem::OutOfOrder(name.to_owned())));
     }
     if list.is_none() && patch.is_none() {
@@ -93,26 +99,33 @@ fn begin_in_order<'v, 'a, 's>(
     }
     match types(before.iter().chain(with)) {
         Types::None => return Err(place.error(Problem::NothingToOrder(name.to_owned()))),
-        Types::One(Type::Map) if key.is_none() => return Err(place.error(Problem::NoKey)),
-        Types::One(kind) if key.is_none() || kind == Type::Map => {}
+        Types::One(Type::Map) if keys.is_none() => return Err(place.error(Problem::NoKey)),
+        Types::One(kind) if keys.is_none() || kind == Type::Map => {}
         Types::One(_) | Types::Mixed => return Err(place.error(Problem::MixedItems)),
     }
 
     let mut work = match (patch, field) {
-        (None, _) => Work::of(existing(before, key, place)?),
-        (Some(_), _) if list.is_none() => Work::of(introduced(with, key, place)?),
-        (Some(_), ListField::Replaced) => Work::of(added(with, key, place)?),
+        (None, _) => Work::of(existing(before, &naming, place)?),
+        (Some(_), _) if list.is_none() => Work::of(introduced(with, &naming, place)?),
+        (Some(_), ListField::Replaced) => Work::of(added(with, &naming, place)?),
         (Some(_), ListField::Set) => union(before, with),
-        (Some(_), ListField::Keyed(key, node)) => {
+        (Some(_), ListField::Keyed(keys, node)) => {
             // Also where the items are replaced, all of them need their key.
-            existing(before, Some(key), place)?;
-            by_key(before, with, key, node, place)?
+            existing(before, &naming, place)?;
+            by_key(before, with, keys, node, place)?
         }
     };
-    stand_where_they_stood(&mut work.entries, before, key, place)?;
-    work.names = order.iter().map(|item| identity(item, key, ORDER, place)).collect::<Result<_>>()?;
+    // By the keys that the directive writes, whatever the items were merged by.
+    for entry in &mut work.entries {
+        entry.key = match entry.before {
+            Some(_) => naming.of_object(entry.item, place)?,
+            None => naming.of_patch(entry.item, "patch", place)?,
+        };
+    }
+    stand_where_they_stood(&mut work.entries, before, &naming, place)?;
+    work.names = order.iter().map(|item| naming.of_patch(item, ORDER, place)).collect::<Result<_>>()?;
     // DIFFERENCE: what kubectl does with a new item that the order leaves out depends on how Go sorts.
-    let placed: HashSet<&Scalar<'_>> = work.names.iter().collect();
+    let placed: HashSet<&Identity<'_>> = work.names.iter().collect();
     let rest = || work.entries.iter().filter(|entry| !placed.contains(&entry.key));
     if rest().nth(1).is_some() && rest().any(|entry| entry.before.is_none()) {
         return Err(place.error(Problem::NoPlace(name.to_owned())));
@@ -121,18 +134,18 @@ fn begin_in_order<'v, 'a, 's>(
 }
 
 impl<'a> Work<'_, 'a, '_> {
-    fn run(&mut self, place: &Place<'_>) -> Result<()> {
+    fn run(&mut self, place: &Place<'_>, log: &mut Log) -> Result<()> {
         for (position, item) in std::mem::take(&mut self.merges) {
-            self.item(position, item, place)?;
+            self.item(position, item, place, log)?;
         }
         Ok(())
     }
 
-    fn item(&mut self, position: usize, item: &Object<'a>, place: &Place<'_>) -> Result<()> {
+    fn item(&mut self, position: usize, item: &Object<'a>, place: &Place<'_>, log: &mut Log) -> Result<()> {
         let entry = &mut self.entries[position];
         if let Value::Object(object) = &entry.value {
             let here = place.item(entry.before.unwrap_or(position));
-            entry.value = maps::merge(object, item, self.node, &here)?;
+            entry.value = maps::merge(object, item, self.node, &here, log)?;
         }
         Ok(())
     }
@@ -145,7 +158,7 @@ impl<'a> Work<'_, 'a, '_> {
 impl<'v, 'a> Work<'v, 'a, '_> {
     /// Entries that only have to be put in order.
     fn of(entries: Vec<Entry<'v, 'a>>) -> Self {
-        Work { entries, names: Vec::new(), merges: Vec::new(), node: Node::Open }
+        Work { entries, names: Vec::new(), merges: Vec::new(), node: Node::OPEN }
     }
 }
 
@@ -155,6 +168,7 @@ pub(super) fn take_out<'a>(
     values: &Value<'a>,
     field: ListField<'_>,
     place: &Place<'_>,
+    log: &mut Log,
 ) -> Result<Value<'a>> {
     let (before, gone) = (items(list), items(values));
     match types(before.iter().chain(gone)) {
@@ -163,7 +177,7 @@ pub(super) fn take_out<'a>(
         // Of maps it is no more than another way to write the list itself.
         Types::One(Type::Map) => {
             return match field {
-                ListField::Keyed(..) => merge(list, values, field, place),
+                ListField::Keyed(..) => merge(list, values, field, place, log),
                 ListField::Replaced | ListField::Set => Err(place.error(Problem::NoKey)),
             };
         }
@@ -175,62 +189,84 @@ pub(super) fn take_out<'a>(
     Ok(if kept.len() == before.len() { list.clone() } else { Value::array(kept) })
 }
 
-/// Begins to merge maps that `key` tells apart. The items all are maps.
+/// Begins to merge maps that `keys` tell apart. The items all are maps.
 fn by_key<'v, 'a, 's>(
     before: &'v [Value<'a>],
     patch: &'v [Value<'a>],
-    key: &str,
+    keys: Keys<'s>,
     node: Node<'s>,
     place: &Place<'_>,
 ) -> Result<Work<'v, 'a, 's>> {
+    let mut naming = Naming::new(Some(keys));
     let mut deleted = HashSet::new();
     let mut plain = Vec::with_capacity(patch.len());
-    let mut replace = false;
-    for item in patch.iter().filter_map(Value::as_object) {
+    let mut replaces = false;
+    for item in patch {
         match item.get(PATCH).map(directive::word) {
-            None => plain.push((named(item, key, place)?, item)),
-            Some(Some(Word::Delete)) => drop(deleted.insert(named(item, key, place)?)),
-            Some(Some(Word::Replace)) => replace = true,
+            None => plain.push((naming.of_patch(item, "patch", place)?, item)),
+            Some(Some(Word::Delete)) => drop(deleted.insert(naming.of_deletion(item, place)?)),
+            Some(Some(Word::Replace)) => replaces = true,
             Some(None) => return Err(place.error(Problem::UnknownWord)),
         }
     }
-    if replace {
+    if replaces {
         return Ok(Work::of(plain.into_iter().map(|(key, item)| new_entry(key, item)).collect()));
     }
 
-    let mut entries = Vec::with_capacity(before.len() + plain.len());
-    let mut places: HashMap<Scalar<'v>, Found> = HashMap::with_capacity(entries.capacity());
-    for entry in existing(before, Some(key), place)? {
-        if deleted.contains(&entry.key) {
-            continue;
+    let mut kept = existing(before, &naming, place)?;
+    if !deleted.is_empty() {
+        kept.retain(|entry| !naming.is_deleted(&entry.key, entry.item, &deleted));
+    }
+    naming.refine(kept.iter().map(|entry| entry.item), plain.iter().map(|(_, item)| *item));
+    if naming.is_refined() {
+        for entry in &mut kept {
+            entry.key = naming.of_object(entry.item, place)?;
         }
-        match places.entry(entry.key) {
-            Slot::Vacant(slot) => drop(slot.insert(Found::Once(entries.len()))),
+        for (key, item) in &mut plain {
+            *key = naming.of_patch(item, "patch", place)?;
+        }
+    }
+    join(kept, plain, &naming, node, place)
+}
+
+/// Finds the entries that items of the patch are merged into, and adds those that are new.
+fn join<'v, 'a, 's>(
+    mut entries: Vec<Entry<'v, 'a>>,
+    patch: Vec<(Identity<'v>, &'v Value<'a>)>,
+    naming: &Naming<'v, '_>,
+    node: Node<'s>,
+    place: &Place<'_>,
+) -> Result<Work<'v, 'a, 's>> {
+    let mut places: HashMap<Identity<'v>, Found> = HashMap::with_capacity(entries.len() + patch.len());
+    for (position, entry) in entries.iter().enumerate() {
+        match places.entry(entry.key.clone()) {
+            Slot::Vacant(slot) => drop(slot.insert(Found::Once(position))),
             Slot::Occupied(mut slot) => drop(slot.insert(Found::Several)),
         }
-        entries.push(entry);
     }
-    let names = plain.iter().map(|(key, _)| *key).collect();
+    let names = patch.iter().map(|(key, _)| key.clone()).collect();
     let mut merges = Vec::new();
-    for (identity, item) in plain {
+    for (identity, item) in patch {
         match places.entry(identity) {
             Slot::Vacant(slot) => {
+                entries.push(new_entry(slot.key().clone(), item));
                 slot.insert(Found::Added);
-                entries.push(new_entry(identity, item));
             }
             // DIFFERENCE: kubectl takes the first item with the key, whatever the others are.
             Slot::Occupied(slot) => match slot.get() {
-                Found::Once(position) => merges.push((*position, item)),
-                Found::Several => return Err(place.error(Problem::Ambiguous { key: key.to_owned() })),
-                Found::Added => return Err(place.error(Problem::AddedTwice { key: key.to_owned() })),
+                Found::Once(position) => merges.extend(item.as_object().map(|item| (*position, item))),
+                Found::Several => {
+                    return Err(place.error(Problem::Ambiguous { key: naming.label(), lacks: None }));
+                }
+                Found::Added => return Err(place.error(Problem::AddedTwice { key: naming.label() })),
             },
         }
     }
     Ok(Work { entries, names, merges, node })
 }
 
-fn new_entry<'v, 'a>(key: Scalar<'v>, item: &Object<'a>) -> Entry<'v, 'a> {
-    Entry { key, value: clean::raw(&Value::Object(item.clone())), before: None }
+fn new_entry<'v, 'a>(key: Identity<'v>, item: &'v Value<'a>) -> Entry<'v, 'a> {
+    Entry { key, item, value: clean::raw(item), before: None }
 }
 
 /// Where the items with one key are.
@@ -247,49 +283,50 @@ fn union<'v, 'a, 's>(before: &'v [Value<'a>], patch: &'v [Value<'a>]) -> Work<'v
     let places = (0..before.len()).map(Some).chain(std::iter::repeat(None));
     let entries = before.iter().chain(patch).zip(places).filter_map(|(item, place)| {
         let key = Scalar::of(item).filter(|key| seen.insert(*key))?;
-        Some(Entry { key, value: item.clone(), before: place })
+        Some(Entry { key: Identity::One(key), item, value: item.clone(), before: place })
     });
     let entries = entries.collect();
     Work {
         entries,
-        names: patch.iter().filter_map(Scalar::of).collect(),
+        names: patch.iter().filter_map(Scalar::of).map(Identity::One).collect(),
         merges: Vec::new(),
-        node: Node::Open,
+        node: Node::OPEN,
     }
 }
 
 /// The items of the list in the object.
 fn existing<'v, 'a>(
     before: &'v [Value<'a>],
-    key: Option<&str>,
+    naming: &Naming<'v, '_>,
     place: &Place<'_>,
 ) -> Result<Vec<Entry<'v, 'a>>> {
     let entry = |(position, item): (usize, &'v Value<'a>)| {
-        let identity = identity(item, key, "object", &place.item(position))?;
-        Ok(Entry { key: identity, value: item.clone(), before: Some(position) })
+        let key = naming.of_object(item, &place.item(position))?;
+        Ok(Entry { key, item, value: item.clone(), before: Some(position) })
     };
     before.iter().enumerate().map(entry).collect()
 }
 
 /// Items that take the place of all others.
-fn added<'v, 'a>(with: &'v [Value<'a>], key: Option<&str>, place: &Place<'_>) -> Result<Vec<Entry<'v, 'a>>> {
-    let entry = |item: &'v Value<'a>| {
-        let identity = identity(item, key, "patch", place)?;
-        Ok(Entry { key: identity, value: clean::raw(item), before: None })
-    };
+fn added<'v, 'a>(
+    with: &'v [Value<'a>],
+    naming: &Naming<'v, '_>,
+    place: &Place<'_>,
+) -> Result<Vec<Entry<'v, 'a>>> {
+    let entry = |item: &'v Value<'a>| Ok(new_entry(naming.of_patch(item, "patch", place)?, item));
     with.iter().map(entry).collect()
 }
 
 /// Items of a list that the object does not have.
 fn introduced<'v, 'a>(
     with: &'v [Value<'a>],
-    key: Option<&str>,
+    naming: &Naming<'v, '_>,
     place: &Place<'_>,
 ) -> Result<Vec<Entry<'v, 'a>>> {
     let entry = |item: &'v Value<'a>| {
         let value = clean::new(item, Nulls::Keep)?;
-        let entry = |key| Entry { key, value, before: None };
-        Some(identity(item, key, "patch", place).map(entry))
+        let entry = |key| Entry { key, item, value, before: None };
+        Some(naming.of_patch(item, "patch", place).map(entry))
     };
     with.iter().filter_map(entry).collect()
 }
@@ -300,14 +337,14 @@ fn introduced<'v, 'a>(
 fn stand_where_they_stood<'v, 'a>(
     entries: &mut [Entry<'v, 'a>],
     before: &'v [Value<'a>],
-    key: Option<&str>,
+    naming: &Naming<'v, '_>,
     place: &Place<'_>,
 ) -> Result<()> {
     if entries.iter().all(|entry| entry.before.is_some()) {
         return Ok(());
     }
     let mut positions = HashMap::new();
-    for entry in existing(before, key, place)? {
+    for entry in existing(before, naming, place)? {
         positions.entry(entry.key).or_insert(entry.before);
     }
     for entry in entries.iter_mut().filter(|entry| entry.before.is_none()) {
@@ -317,18 +354,19 @@ fn stand_where_they_stood<'v, 'a>(
 }
 
 /// Whether the items of the patch that have no `$patch` come in the order of the directive.
-fn follows<'a>(
-    patch: &[Value<'a>],
-    order: &[Value<'a>],
-    key: Option<&str>,
+fn follows<'v, 'a>(
+    patch: &'v [Value<'a>],
+    order: &'v [Value<'a>],
+    naming: &Naming<'v, '_>,
     place: &Place<'_>,
 ) -> Result<bool> {
-    let word = |item: &Value<'a>| if key.is_some() { item.get(PATCH).map(directive::word) } else { None };
+    let word =
+        |item: &Value<'a>| if naming.is_by_key() { item.get(PATCH).map(directive::word) } else { None };
     let mut rest = patch.iter().filter(|item| word(item) != Some(Some(Word::Delete))).peekable();
     let mut order = order.iter().peekable();
     while let (Some(item), Some(next)) = (rest.peek(), order.peek()) {
         if word(item).is_none() {
-            if identity(item, key, "patch", place)? != identity(next, key, ORDER, place)? {
+            if naming.of_patch(item, "patch", place)? != naming.of_patch(next, ORDER, place)? {
                 order.next();
                 continue;
             }
@@ -337,32 +375,6 @@ fn follows<'a>(
         rest.next();
     }
     Ok(rest.peek().is_none())
-}
-
-/// The merge key of an item of a patch: null is none.
-fn named<'v>(item: &'v Object<'_>, key: &str, place: &Place<'_>) -> Result<Scalar<'v>> {
-    match item.get(key).and_then(Scalar::of) {
-        None | Some(Scalar::Null) => {
-            Err(place.error(Problem::KeyMissing { key: key.to_owned(), of: "patch" }))
-        }
-        Some(identity) => Ok(identity),
-    }
-}
-
-/// What tells an item from the others: its merge key, or the item itself where there is none.
-fn identity<'v>(
-    item: &'v Value<'_>,
-    key: Option<&str>,
-    of: &'static str,
-    place: &Place<'_>,
-) -> Result<Scalar<'v>> {
-    match key {
-        None => Scalar::of(item).ok_or_else(|| place.error(Problem::MixedItems)),
-        Some(key) => {
-            let missing = || place.error(Problem::KeyMissing { key: key.to_owned(), of });
-            item.get(key).and_then(Scalar::of).ok_or_else(missing)
-        }
-    }
 }
 
 fn items<'v, 'a>(list: &'v Value<'a>) -> &'v [Value<'a>] {

@@ -2,9 +2,11 @@
 
 use std::collections::HashSet;
 
+use super::atomic;
 use super::clean::{self, Nulls};
 use super::directive::{self, DELETE, Key, PATCH, RETAIN, Word};
 use super::list;
+use super::log::Log;
 use super::scalar::Scalar;
 use super::schema::{ListField, MapField, Node};
 use crate::json::{Index, Object, Value};
@@ -20,18 +22,19 @@ pub(super) fn merge<'a>(
     patch: &Object<'a>,
     node: Node<'_>,
     place: &Place<'_>,
+    log: &mut Log,
 ) -> Result<Value<'a>> {
     if let Some(word) = patch.get(PATCH) {
         return follow(word, object, patch, place);
     }
     let mut walk = Walk::begin(object, patch, node, place)?;
     for (name, order) in orders(patch) {
-        walk.order(name, order)?;
+        walk.order(name, order, log)?;
     }
     for (name, value) in patch.iter() {
-        walk.field(name, value)?;
+        walk.field(name, value, log)?;
     }
-    walk.deletes(patch)?;
+    walk.deletes(patch, log)?;
     Ok(walk.edits.finish())
 }
 
@@ -117,24 +120,26 @@ impl<'o, 'p, 'a, 's> Walk<'o, 'p, 'a, 's> {
     }
 
     /// Follows a `$setElementOrder`, and merges the list that it is about.
-    fn order(&mut self, name: Option<&'p str>, order: &Value<'a>) -> Result<()> {
+    fn order(&mut self, name: Option<&'p str>, order: &Value<'a>, log: &mut Log) -> Result<()> {
         let name = name.ok_or_else(|| self.place.error(Problem::NoListName(directive::ORDER)))?;
         let place = self.place.member(name);
         let field = self.list_field(name, &place)?;
         let list = self.edits.get(name).cloned();
         let lists = (list.as_ref(), self.fields.get(name));
-        if let Some(list) = list::put_in_order(lists, order, field, name, &place)? {
+        if let Some(list) = list::put_in_order(lists, order, field, name, &place, log)? {
             self.edits.set_merged(name, list);
             self.ordered.insert(name);
         }
         Ok(())
     }
 
-    fn field(&mut self, name: &'p str, value: &'p Value<'a>) -> Result<()> {
+    fn field(&mut self, name: &'p str, value: &'p Value<'a>, log: &mut Log) -> Result<()> {
         let place = self.place.member(name);
-        let merged = match (self.step(name, value, &place)?, value) {
-            (Some(Step::Map(present, node)), Value::Object(patch)) => merge(&present, patch, node, &place)?,
-            (Some(Step::List(present, field)), _) => list::merge(&present, value, field, &place)?,
+        let merged = match (self.step(name, value, &place, log)?, value) {
+            (Some(Step::Map(present, node)), Value::Object(patch)) => {
+                merge(&present, patch, node, &place, log)?
+            }
+            (Some(Step::List(present, field)), _) => list::merge(&present, value, field, &place, log)?,
             _ => return Ok(()),
         };
         self.edits.set_merged(name, merged);
@@ -142,7 +147,13 @@ impl<'o, 'p, 'a, 's> Walk<'o, 'p, 'a, 's> {
     }
 
     /// Does what can be done at once with a field of the patch, and gives what cannot.
-    fn step(&mut self, name: &'p str, value: &Value<'a>, place: &Place<'_>) -> Result<Option<Step<'a, 's>>> {
+    fn step(
+        &mut self,
+        name: &'p str,
+        value: &Value<'a>,
+        place: &Place<'_>,
+        log: &mut Log,
+    ) -> Result<Option<Step<'a, 's>>> {
         if directive::read(name) != Key::Field || self.ordered.contains(name) {
             return Ok(None);
         }
@@ -154,8 +165,11 @@ impl<'o, 'p, 'a, 's> Walk<'o, 'p, 'a, 's> {
                     MapField::Replaced => self.edits.set(name, clean::raw(value)),
                 }
             }
-            (Some(present @ Value::Array(_)), Value::Array(_)) => match self.list_field(name, place)? {
-                ListField::Replaced => self.edits.set(name, clean::raw(value)),
+            (Some(present @ Value::Array(list)), Value::Array(with)) => match self.list_field(name, place)? {
+                ListField::Replaced => {
+                    let list = atomic::replace(list, with, place, log)?;
+                    self.edits.set(name, list);
+                }
                 field => return Ok(Some(Step::List(present.clone(), field))),
             },
             _ => match clean::new(value, Nulls::Drop) {
@@ -171,10 +185,10 @@ impl<'o, 'p, 'a, 's> Walk<'o, 'p, 'a, 's> {
     }
 
     /// Follows every `$deleteFromPrimitiveList`.
-    fn deletes(&mut self, patch: &'p Object<'a>) -> Result<()> {
+    fn deletes(&mut self, patch: &'p Object<'a>, log: &mut Log) -> Result<()> {
         for (key, values) in patch.iter() {
             match directive::read(key) {
-                Key::Delete(Some(name)) => self.delete(name, values)?,
+                Key::Delete(Some(name)) => self.delete(name, values, log)?,
                 Key::Delete(None) => return Err(self.place.error(Problem::NoListName(DELETE))),
                 _ => {}
             }
@@ -182,7 +196,7 @@ impl<'o, 'p, 'a, 's> Walk<'o, 'p, 'a, 's> {
         Ok(())
     }
 
-    fn delete(&mut self, name: &'p str, values: &Value<'a>) -> Result<()> {
+    fn delete(&mut self, name: &'p str, values: &Value<'a>, log: &mut Log) -> Result<()> {
         let place = self.place.member(name);
         let ordered = self.ordered.contains(name);
         if !ordered && self.fields.get(name).is_some_and(|set| overlap(set, values)) {
@@ -193,7 +207,7 @@ impl<'o, 'p, 'a, 's> Walk<'o, 'p, 'a, 's> {
             Value::Null => self.edits.remove(name),
             Value::Array(_) => {
                 if let Some(list @ Value::Array(_)) = self.edits.get(name) {
-                    let list = list::take_out(list, values, self.list_field(name, &place)?, &place)?;
+                    let list = list::take_out(list, values, self.list_field(name, &place)?, &place, log)?;
                     self.edits.set_merged(name, list);
                 }
             }

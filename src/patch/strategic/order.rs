@@ -2,14 +2,16 @@
 
 use std::collections::HashMap;
 
-use super::scalar::Scalar;
+use super::identity::Identity;
 use crate::json::Value;
 
 /// An item of a list that is being merged.
 #[derive(Debug)]
 pub(super) struct Entry<'v, 'a> {
     /// What tells it from the others.
-    pub(super) key: Scalar<'v>,
+    pub(super) key: Identity<'v>,
+    /// The item that it is, of the object or of the patch, before anything is merged into it.
+    pub(super) item: &'v Value<'a>,
     pub(super) value: Value<'a>,
     /// Where it stood in the object; `None` if it is new.
     pub(super) before: Option<usize>,
@@ -23,10 +25,10 @@ pub(super) struct Entry<'v, 'a> {
 ///
 /// DIFFERENCE: kubectl looks the others up by their key, so of several with one key all are drawn to the place of the first. Ours
 /// stay where they are.
-pub(super) fn arrange<'v, 'a>(entries: Vec<Entry<'v, 'a>>, names: &[Scalar<'_>]) -> Vec<Entry<'v, 'a>> {
+pub(super) fn arrange<'v, 'a>(entries: Vec<Entry<'v, 'a>>, names: &[Identity<'_>]) -> Vec<Entry<'v, 'a>> {
     let mut places = HashMap::new();
     for (place, name) in names.iter().enumerate() {
-        places.entry(*name).or_insert(place);
+        places.entry(name).or_insert(place);
     }
     let size = entries.len();
     let (mut listed, mut rest): (Vec<_>, Vec<_>) =

@@ -115,6 +115,17 @@ fn what_is_written_is_the_same_whatever_writes_it() {
             ],
         ),
         (
+            r#""patch":{"type":"Strategic","value":{"spec":{"template":{"spec":{"containers":[{"name":"app","ports":[{"containerPort":53,"protocol":"UDP","hostPort":1},{"containerPort":80,"name":"web"}]}]}}}}}"#,
+            &[
+                "/spec/template/spec/containers[name=app]/ports[containerPort=53,protocol=UDP]/hostPort=1 []",
+                "/spec/template/spec/containers[name=app]/ports[containerPort=80]/name=\"web\" []",
+            ],
+        ),
+        (
+            r#""patch":{"type":"Strategic","mergeKeys":[{"path":"/spec/template/spec/tolerations","key":"a.b"}],"value":{"spec":{"template":{"spec":{"tolerations":[{"a":{"b":1,"c":2}},{"a":{"b":"${cluster.name}","c":3}}]}}}}}"#,
+            &["/spec/template/spec/tolerations[a.b=1]/a/c=2 []"],
+        ),
+        (
             r#""env":{"name":"A","value":"b","containers":["app"]}"#,
             &["the environment variable \"A\"=\"b\" [\"app\"]"],
         ),

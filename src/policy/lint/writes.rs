@@ -8,7 +8,7 @@ use crate::engine::{
 };
 use crate::expression::Template;
 use crate::json::{Object, Pointer, Value};
-use crate::patch::strategic::{ListMerge, Schema};
+use crate::patch::strategic::{ListMerge, Schema, spelled};
 use crate::policy::part::Part;
 
 /// One thing that a rule writes.
@@ -97,10 +97,8 @@ fn image(image: &Image) -> Vec<Write> {
 fn patch(patching: &Patching, gvk: &GroupVersionKind, set: &PolicySet) -> Vec<Write> {
     let pod_template = set.pod_template_in_force(gvk);
     let schema = |keys: &[MergeKey]| {
-        Schema::built_in(&gvk.api_version(), &gvk.kind).unwrap_or_else(|| {
-            let keys = keys.iter().map(|key| (&key.path, key.key.as_str()));
-            Schema::custom(std::slice::from_ref(&pod_template), keys)
-        })
+        Schema::of(&gvk.api_version(), &gvk.kind, &pod_template)
+            .declaring(keys.iter().map(MergeKey::declared))
     };
     let schema = match &patching.kind {
         PatchKind::Strategic(keys) => Some(schema(keys)),
@@ -239,14 +237,11 @@ impl<'t> Walk<'_, 't> {
         match (list, node.is_list()) {
             // Each adds to what the others have.
             (ListMerge::Set, true) => {}
-            (ListMerge::Keyed(key), true) => {
+            (ListMerge::Keyed { keys, more }, true) => {
                 for (position, item) in node.items().into_iter().enumerate() {
-                    let members = item.members();
-                    let name =
-                        members.iter().find(|(name, _)| *name == key).and_then(|(_, value)| value.text());
-                    let Some(name) = name else { continue };
-                    let step = Step::Item(key.to_owned(), name.to_owned());
-                    self.node(item, &place.with(step), &field.join(position.to_string()));
+                    let Some(mut named) = names(item, &keys) else { continue };
+                    named.extend(names(item, &more).unwrap_or_default());
+                    self.node(item, &place.with(Step::Item(named)), &field.join(position.to_string()));
                 }
             }
             _ => match node {
@@ -270,12 +265,7 @@ impl<'t> Walk<'_, 't> {
 
     fn leaf(&mut self, place: Place, value: Option<String>, template: Option<&'t Template>, field: Pointer) {
         // Under a key that is merged by, the key itself is not written.
-        if let [.., Step::Item(key, _), Step::Field(name)] = place.0.as_slice()
-            && key == name
-        {
-            return;
-        }
-        if !place.0.is_empty() {
+        if !place.0.is_empty() && !place.is_key() {
             self.leaves.push(Leaf { place, value, template, field });
         }
     }
@@ -288,8 +278,21 @@ struct Place(Vec<Step>);
 #[derive(Clone, Debug)]
 enum Step {
     Field(String),
-    /// The item of a list whose field is that.
-    Item(String, String),
+    /// The item of a list with these values of its keys.
+    Item(Vec<(Pointer, String)>),
+}
+
+/// The values of the keys of an item; `None` if it has not all, or expressions give them.
+fn names(item: Part<'_>, keys: &[Pointer]) -> Option<Vec<(Pointer, String)>> {
+    let name = |key: &Pointer| {
+        let value = match item.at(key)?.constant()? {
+            Value::String(text) => text.to_string(),
+            Value::Number(number) => number.as_str().to_owned(),
+            _ => return None,
+        };
+        Some((key.clone(), value))
+    };
+    keys.iter().map(name).collect()
 }
 
 impl Step {
@@ -312,6 +315,17 @@ impl Place {
         self.0.iter().map(Step::field).collect()
     }
 
+    /// Whether this is a key of the item that it is in.
+    fn is_key(&self) -> bool {
+        let steps = self.0.iter().rev();
+        let mut fields: Vec<&str> = steps.clone().map_while(Step::field).collect();
+        fields.reverse();
+        match steps.clone().nth(fields.len()) {
+            Some(Step::Item(named)) => named.iter().any(|(key, _)| key.tokens() == fields),
+            _ => false,
+        }
+    }
+
     /// If this is in an environment variable of a container: what the action `env` calls it, and the container.
     fn variable(&self, pod_template: &Pointer) -> Option<(String, Vec<String>)> {
         let (pod, rest) = self.0.split_at_checked(pod_template.tokens().len())?;
@@ -319,11 +333,12 @@ impl Place {
             return None;
         }
         match rest {
-            [spec, containers, Step::Item(_, container), env, Step::Item(_, name), value]
+            [spec, containers, Step::Item(container), env, Step::Item(name), value]
                 if [spec, containers, env].map(Step::field) == ["spec", "containers", "env"].map(Some)
                     && value.field() == Some("value") =>
             {
-                Some((variable(name), vec![container.clone()]))
+                let (_, container) = container.first()?;
+                Some((variable(&name.first()?.1), vec![container.clone()]))
             }
             _ => None,
         }
@@ -335,7 +350,11 @@ impl fmt::Display for Place {
         for step in &self.0 {
             match step {
                 Step::Field(name) => write!(f, "{}", Pointer::of([name.as_str()]))?,
-                Step::Item(key, name) => write!(f, "[{key}={name}]")?,
+                Step::Item(named) => {
+                    let named: Vec<String> =
+                        named.iter().map(|(key, name)| format!("{}={name}", spelled(key))).collect();
+                    write!(f, "[{}]", named.join(","))?;
+                }
             }
         }
         Ok(())

@@ -32,6 +32,7 @@ pub(super) struct Done {
     pub(super) applied: Vec<String>,
     /// What the rules that were skipped would have been refused with.
     pub(super) skipped: Vec<String>,
+    /// What the rules warn of.
     pub(super) warnings: Vec<String>,
     /// `ALLOCATION=CLUSTER` for what has to be in the ledger.
     pub(super) claims: Vec<String>,

@@ -6,6 +6,7 @@ mod divide;
 mod env;
 mod image;
 mod limits;
+mod merge_keys;
 mod patch;
 mod paths;
 mod rules;

@@ -172,7 +172,10 @@ fn what_is_wrong_with_it_is_found_at_load() {
             "patch.missingPath: \"Ignore\" is not one of Fail, Create, Skip",
         ),
         ("{type: Strategic, value: {spec: {$patch: odd}}}", "patch.value.spec[\"$patch\"]: "),
-        ("{type: Strategic, value: {}, mergeKeys: [{path: /a}]}", "patch.mergeKeys[0].key: is required"),
+        (
+            "{type: Strategic, value: {}, mergeKeys: [{path: /a}]}",
+            "patch.mergeKeys[0]: needs exactly one of ",
+        ),
         ("{type: Merge, value: {spec: '${replica}'}}", "patch.value.spec: line 1, column 3 of the text: "),
         ("{type: Merge, value: '${[1]}'}", "patch.value: must give a map, and gives a list"),
         ("{type: JSON, value: '${{}}'}", "patch.value: must give a list, and gives a map"),

@@ -10,7 +10,7 @@ use reviser::patch::strategic::Schema;
 /// The schema of the kind of an object; that of a kind about which nothing is declared, if it is not built in.
 fn schema_of(object: &Value<'_>) -> Schema {
     let field = |name| object.get(name).and_then(Value::as_str).unwrap_or_default();
-    Schema::built_in(field("apiVersion"), field("kind")).unwrap_or_else(|| Schema::custom(&[], []))
+    Schema::built_in(field("apiVersion"), field("kind")).unwrap_or_else(|| Schema::custom(&[]))
 }
 
 /// A value as text that shows what a decoder sees: the order of maps and the spelling of numbers are gone, and with
@@ -44,6 +44,20 @@ fn without_directives(value: serde_json::Value) -> serde_json::Value {
             .filter(|(name, _)| !DIRECTIVES.iter().any(|directive| name.starts_with(directive)))
             .map(|(name, value)| (name, without_directives(value)))
             .collect(),
+        other => other,
+    }
+}
+
+/// The same without the items of lists that are empty maps.
+fn without_empty_items(value: serde_json::Value) -> serde_json::Value {
+    match value {
+        serde_json::Value::Array(items) => {
+            let is_empty = |item: &serde_json::Value| item.as_object().is_some_and(serde_json::Map::is_empty);
+            items.into_iter().filter(|item| !is_empty(item)).map(without_empty_items).collect()
+        }
+        serde_json::Value::Object(object) => {
+            object.into_iter().map(|(name, value)| (name, without_empty_items(value))).collect()
+        }
         other => other,
     }
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use reviser::json::Value;
 use reviser::patch::strategic::{apply, check};
 
-use super::{schema_of, seen, without_directives};
+use super::{schema_of, seen, without_directives, without_empty_items};
 
 /// What stands in the file, behind the line that tells its origin.
 static CASES: LazyLock<Vec<Value<'static>>> = LazyLock::new(|| {
@@ -31,6 +31,11 @@ fn fault(recorded: &Value<'static>) -> Option<String> {
             let theirs = seen(theirs, false);
             let without = without_directives(theirs.clone());
             seen(ours, false) == without && without != theirs
+        }
+        ("keys", Ok(ours), Some(theirs)) => seen(ours, true) != seen(theirs, true),
+        ("replaced", Ok(ours), Some(theirs)) => {
+            let theirs = without_directives(seen(theirs, false));
+            seen(ours, false) != theirs && seen(ours, false) == without_empty_items(theirs)
         }
         ("order", Ok(ours), Some(theirs)) => {
             seen(ours, true) == seen(theirs, true) && seen(ours, false) != seen(theirs, false)

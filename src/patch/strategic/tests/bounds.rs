@@ -17,7 +17,9 @@ fn the_deepest_values_fit_on_the_stack_of_a_thread() {
     let run = move || {
         let steps = Pointer::of((0..TURNS).flat_map(|_| ["a", "*"]));
         let keyed: Vec<Pointer> = (0..TURNS).map(|turn| steps.prefix(turn * 2 + 1)).collect();
-        let keyed = Schema::custom(&[], keyed.iter().map(|place| (place, "k")));
+        let keyed = keyed
+            .iter()
+            .fold(Schema::custom(&[]), |schema, place| declaring(schema, &place.to_string(), &["k"]));
         let (object, patch) = (lists(r#"{"k":2,"x":1}"#), lists(r#"{"k":2,"x":2}"#));
         let (object, patch) = (value(&object), value(&patch));
         assert_eq!(apply(&object, &patch, &keyed).unwrap(), patch);
@@ -35,7 +37,7 @@ fn the_deepest_values_fit_on_the_stack_of_a_thread() {
         // Taken over without a look at the object, as something new and as a replacement.
         let replacement = lists(r#"{"k":2,"x":2,"$retainKeys":["k","x"]}"#);
         assert_eq!(apply(&Value::empty_object(), &ordered, &keyed).unwrap(), patch);
-        assert_eq!(apply(&object, &value(&replacement), &Schema::custom(&[], [])).unwrap(), patch);
+        assert_eq!(apply(&object, &value(&replacement), &Schema::custom(&[])).unwrap(), patch);
 
         let (object, patch) = (maps(r#"{"x":1}"#), maps(r#"{"x":2}"#));
         let (object, patch) = (value(&object), value(&patch));
@@ -158,13 +160,13 @@ proptest! {
     /// Whatever the patch is: an answer without directives, or an error.
     #[test]
     fn no_patch_leaves_a_directive_or_brings_us_down(object in any_map(&NAMES[..10]), patch in any_map(NAMES)) {
-        let keys = [Pointer::of(["spec", "containers"]), Pointer::of(["spec", "containers", "*", "ports"])];
-        let custom = Schema::custom(
-            &[Pointer::of(["selector"])],
-            [(&keys[0], "name"), (&keys[1], "containerPort")],
-        );
+        let custom = Schema::custom(&[Pointer::of(["selector"])]);
+        let custom = declaring(custom, "/spec/containers", &["name"]);
+        let custom = declaring(custom, "/spec/containers/*/ports", &["containerPort", "labels.name"]);
+        let pod = Schema::built_in("v1", "Pod").unwrap();
+        let declared = declaring(pod.clone(), "/spec/containers", &["name", "labels.name"]);
         check(&patch);
-        for schema in [Schema::built_in("v1", "Pod").unwrap(), custom] {
+        for schema in [pod, declared, custom] {
             if let Ok(result) = apply(&object, &patch, &schema) {
                 prop_assert!(!holds_directives(&result), "{result}");
                 // The same every time, down to the order of members.

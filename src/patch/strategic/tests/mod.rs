@@ -1,6 +1,7 @@
 //! What is ours alone: what stays as it was, kinds that are not built in, what errors say, and bounds.
 
 mod bounds;
+mod keys;
 
 use super::*;
 use crate::json::{Kind, Pointer};
@@ -13,7 +14,14 @@ fn value(text: &str) -> Value<'_> {
 /// The schema of the kind of an object; that of a kind about which nothing is declared, if it is not built in.
 fn schema_of(object: &Value<'_>) -> Schema {
     let field = |name| object.get(name).and_then(Value::as_str).unwrap_or_default();
-    Schema::built_in(field("apiVersion"), field("kind")).unwrap_or_else(|| Schema::custom(&[], []))
+    Schema::built_in(field("apiVersion"), field("kind")).unwrap_or_else(|| Schema::custom(&[]))
+}
+
+/// `schema` with a list that is merged by these keys, which names with dots between them are.
+fn declaring(schema: Schema, path: &str, keys: &[&str]) -> Schema {
+    let path = Pointer::parse(path).unwrap();
+    let keys: Vec<Pointer> = keys.iter().map(|key| Pointer::of(key.split('.'))).collect();
+    schema.declaring([Declared { path: &path, keys: &keys }])
 }
 
 const POD: &str = r#"{"apiVersion":"v1","kind":"Pod","spec":{"priority":1.0,"z":null,"empty":{},"none":[],"containers":[{"name":"b","image":"b","ports":[{"containerPort":53,"protocol":"TCP"},{"containerPort":53,"protocol":"UDP"}],"resources":{"limits":{"cpu":"1"},"requests":null}},{"name":"a","env":[]}],"tolerations":[{"key":"k","value":null}]},"status":{"x":1e3},"metadata":{"name":"p"}}"#;
@@ -71,7 +79,7 @@ fn what_does_not_change_stays_the_same_piece_of_memory() {
         let schema = if nothing.contains("Primitive") || nothing.contains("empty") || nothing.contains("none")
         {
             // Fields of which the kind knows nothing.
-            &Schema::custom(&[], [])
+            &Schema::custom(&[])
         } else {
             &schema
         };
@@ -112,7 +120,7 @@ fn items_with_one_key_stay_where_they_are_unless_the_patch_names_them() {
         patched(service, r#"{"spec":{"ports":[{"port":80,"name":"web"}]}}"#),
         service.replace(r#"{"port":80}"#, r#"{"port":80,"name":"web"}"#)
     );
-    let problem = Problem::Ambiguous { key: "port".to_owned() };
+    let problem = Problem::Ambiguous { key: "port".to_owned(), lacks: Some("protocol".to_owned()) };
     assert_eq!(
         refused(service, r#"{"spec":{"ports":[{"port":53,"name":"dns"}]}}"#),
         ("/spec/ports".to_owned(), problem)
@@ -128,7 +136,7 @@ fn items_with_one_key_stay_where_they_are_unless_the_patch_names_them() {
 fn pod_templates_in_custom_kinds_merge_as_pod_templates_do() {
     let object = r#"{"spec":{"replicas":1,"rules":[1],"template":{"metadata":{"finalizers":["a"]},"spec":{"containers":[{"name":"a","env":[{"name":"A","value":"1"}]}],"tolerations":[1]},"more":[1]}}}"#;
     let patch = r#"{"spec":{"rules":[2],"template":{"metadata":{"finalizers":["b"]},"spec":{"containers":[{"name":"a","env":[{"name":"B"}]}],"tolerations":[2]},"more":[2]}}}"#;
-    let schema = Schema::custom(&[Pointer::of(["spec", "template"])], []);
+    let schema = Schema::custom(&[Pointer::of(["spec", "template"])]);
     assert_eq!(
         custom(object, patch, &schema),
         r#"{"spec":{"replicas":1,"rules":[2],"template":{"metadata":{"finalizers":["b","a"]},"spec":{"containers":[{"name":"a","env":[{"name":"B"},{"name":"A","value":"1"}]}],"tolerations":[2]},"more":[2]}}}"#
@@ -137,7 +145,7 @@ fn pod_templates_in_custom_kinds_merge_as_pod_templates_do() {
         custom(
             object,
             r#"{"spec":{"template":{"spec":{"containers":[{"name":"z"}]}}}}"#,
-            &Schema::custom(&[], [])
+            &Schema::custom(&[])
         ),
         object.replace(r#"{"name":"a","env":[{"name":"A","value":"1"}]}"#, r#"{"name":"z"}"#)
     );
@@ -148,7 +156,7 @@ fn pod_templates_in_custom_kinds_merge_as_pod_templates_do() {
         custom(
             chaperon,
             r#"{"spec":{"containers":[{"name":"b","image":"i"}]},"status":{"c":[2]}}"#,
-            &Schema::custom(&[Pointer::ROOT], [])
+            &Schema::custom(&[Pointer::ROOT])
         ),
         chaperon.replace(r#"{"name":"b"}"#, r#"{"name":"b","image":"i"}"#).replace("[1]", "[2]")
     );
@@ -158,19 +166,19 @@ fn pod_templates_in_custom_kinds_merge_as_pod_templates_do() {
 fn lists_of_custom_kinds_are_replaced_unless_a_key_is_declared() {
     let object = r#"{"metadata":{"ownerReferences":[{"uid":"u","x":1}]},"spec":{"rules":[{"host":"a","paths":[{"path":"/","x":1}]},{"host":"b"}]}}"#;
     let patch = r#"{"metadata":{"ownerReferences":[{"uid":"u","y":1}]},"spec":{"rules":[{"host":"a","paths":[{"path":"/","y":2}]}]}}"#;
-    let (rules, paths) = (Pointer::of(["spec", "rules"]), Pointer::of(["spec", "rules", "*", "paths"]));
+    let (rules, paths) = ("/spec/rules", "/spec/rules/*/paths");
     let merged = r#"{"metadata":{"ownerReferences":[{"uid":"u","x":1,"y":1}]},"spec":{"rules":"#;
     let answer = |schema: &Schema| custom(object, patch, schema);
     assert_eq!(
-        answer(&Schema::custom(&[], [])),
+        answer(&Schema::custom(&[])),
         format!(r#"{merged}[{{"host":"a","paths":[{{"path":"/","y":2}}]}}]}}}}"#)
     );
     assert_eq!(
-        answer(&Schema::custom(&[], [(&rules, "host")])),
+        answer(&declaring(Schema::custom(&[]), rules, &["host"])),
         format!(r#"{merged}[{{"host":"a","paths":[{{"path":"/","y":2}}]}},{{"host":"b"}}]}}}}"#)
     );
     assert_eq!(
-        answer(&Schema::custom(&[], [(&rules, "host"), (&paths, "path")])),
+        answer(&declaring(declaring(Schema::custom(&[]), rules, &["host"]), paths, &["path"])),
         format!(r#"{merged}[{{"host":"a","paths":[{{"path":"/","x":1,"y":2}}]}},{{"host":"b"}}]}}}}"#)
     );
 }
@@ -195,7 +203,10 @@ fn the_table_knows_the_kinds_of_kubernetes_and_no_others() {
     for row in table::TYPES {
         assert!(row.is_sorted_by(|a, b| a.0 < b.0), "{row:?}");
         for (_, holds) in *row {
-            if let schema::Holds::Map(other) | schema::Holds::Keyed(_, other) = holds {
+            if let schema::Holds::Map(other)
+            | schema::Holds::AtomicMaps(other)
+            | schema::Holds::Keyed(_, _, other) = holds
+            {
                 assert!(*other < table::TYPES.len(), "{row:?}");
             }
         }

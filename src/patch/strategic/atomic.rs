@@ -1,0 +1,38 @@
+//! Lists that are replaced as a whole.
+
+use super::clean;
+use super::directive::{self, PATCH, Word};
+use super::log::Log;
+use super::maps::Result;
+use crate::json::Value;
+use crate::patch::Problem;
+use crate::patch::place::Place;
+
+/// What `list` becomes when it is replaced by `patch`.
+///
+/// DIFFERENCE: kubectl knows no `$patch` in such a list, and leaves it in the items. An item to be deleted would be all that is left.
+pub(super) fn replace<'a>(
+    list: &[Value<'a>],
+    patch: &[Value<'a>],
+    place: &Place<'_>,
+    log: &mut Log,
+) -> Result<Value<'a>> {
+    let mut is_meant = patch.is_empty();
+    for word in patch.iter().filter_map(|item| item.get(PATCH)) {
+        match directive::word(word) {
+            Some(Word::Replace) => is_meant = true,
+            Some(Word::Delete) => return Err(place.error(Problem::DeletesOfWhole)),
+            None => return Err(place.error(Problem::UnknownWord)),
+        }
+    }
+    let items: Vec<Value<'a>> = patch.iter().filter(|item| !says_only_that(item)).map(clean::raw).collect();
+    if !is_meant {
+        log.replaced(list, items.len(), place);
+    }
+    Ok(Value::array(items))
+}
+
+/// Whether an item holds nothing but a `$patch`.
+fn says_only_that(item: &Value<'_>) -> bool {
+    item.as_object().is_some_and(|item| item.len() == 1 && item.get(PATCH).is_some())
+}
