@@ -9,6 +9,7 @@ mod conflicts;
 mod delivery;
 mod fields;
 mod labels;
+mod lists;
 mod matching;
 mod repeat;
 mod unused;
@@ -63,6 +64,7 @@ pub(super) fn lint(material: &Material<'_>) -> Vec<Finding> {
             let place = rule_place(subject.policy, rule);
             repeat::rule(rule, &place, &mut notes);
             fields::rule(subject.policy, rule, &place, &mut notes);
+            lists::rule(subject.policy, rule, material.set, &place, &mut notes);
         }
         unused::policy(subject, &material.asked, &mut notes);
         delivery::policy(subject, material.set, &mut notes);
