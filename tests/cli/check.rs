@@ -102,6 +102,11 @@ fn what_can_be_meant_is_no_finding() {
 }
 
 #[test]
+fn the_definition_of_a_member_tells_how_lists_are_merged() {
+    assert_golden(&["-p", "lists/policy.yaml", "--crd", "lists/definition.yaml"], 1, "lists.txt");
+}
+
+#[test]
 fn the_definition_of_a_member_tells_which_field_would_not_skip_a_step() {
     assert_golden(&["-p", "crd/policy.yaml", "--crd", "crd/definition.yaml"], 1, "crd.txt");
     let built_in = "manifests/examples/rollout-fort.yaml";

@@ -1,7 +1,10 @@
-//! What a member makes of the field that `fort` writes, by the structural schema of its `CustomResourceDefinition`.
+//! What a member makes of what rules write, by the structural schema of its `CustomResourceDefinition`: of the field of `fort`, and of
+//! the lists of strategic merge patches.
 //!
 //! Seen on a real API server: a null in a typed field that is not `nullable` is dropped without a word, and where the field has a
 //! `default`, that comes back in place of whatever is missing. Then every cluster runs the steps that only one should.
+
+mod lists;
 
 use crate::domain::GroupVersionKind;
 use crate::engine::{Action, Elsewhere, Fort, Patching, PolicySet};
@@ -46,17 +49,23 @@ pub fn definition(document: &Value<'_>, set: &PolicySet) -> (Vec<DefinitionFindi
             };
             for (rule_position, rule) in policy.rules.iter().enumerate() {
                 let place = Pointer::of(["spec", "rules", &rule_position.to_string()]);
-                if let Action::Patch(patching) = &rule.action {
-                    looked = true;
-                    findings.extend(misfits(patching, schema).into_iter().map(|(at, problem)| {
-                        let field = place.join("patch").join("value").concat(&at);
-                        DefinitionFinding { policy: position, field, problem }
-                    }));
-                }
-                let Action::Fort(fort) = &rule.action else { continue };
+                let found: Vec<(Pointer, String)> = match &rule.action {
+                    Action::Fort(fort) => {
+                        let problem = problem(fort, schema);
+                        problem.into_iter().map(|(member, it)| (Pointer::of(["fort", member]), it)).collect()
+                    }
+                    Action::Patch(patching) => {
+                        let value = Pointer::of(["patch", "value"]);
+                        let misfits = misfits(patching, schema).into_iter();
+                        let pod_template = set.pod_template_in_force(&selector.gvk);
+                        let lists = lists::problems(patching, &selector.gvk, &pod_template, schema);
+                        misfits.map(|(at, problem)| (value.concat(&at), problem)).chain(lists).collect()
+                    }
+                    _ => continue,
+                };
                 looked = true;
-                if let Some((member, problem)) = problem(fort, schema) {
-                    let field = place.join("fort").join(member);
+                for (field, problem) in found {
+                    let field = place.concat(&field);
                     let finding = DefinitionFinding { policy: position, field, problem };
                     if !findings.contains(&finding) {
                         findings.push(finding);
