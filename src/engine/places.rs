@@ -2,7 +2,7 @@
 
 use crate::domain::GroupVersionKind;
 use crate::json::Pointer;
-use crate::patch::strategic::Schema;
+use crate::schema::ObjectType;
 
 /// Why `pointer` leads to no place: it goes on below a value of a map of strings, such as labels, annotations or the `data` of a
 /// ConfigMap. Mostly a `/` inside of a name is not escaped.
@@ -36,8 +36,8 @@ fn holds_strings(place: &[String], kind: Option<&GroupVersionKind>) -> bool {
 
 /// The list that `pointer` leads to or through in objects of a kind of Kubernetes' own.
 pub fn list_on_the_way(pointer: &Pointer, kind: &GroupVersionKind) -> Option<Pointer> {
-    let schema = Schema::built_in(&kind.api_version(), &kind.kind)?;
-    schema.first_list(pointer).map(|steps| pointer.prefix(steps))
+    let of = ObjectType::built_in(&kind.api_version(), &kind.kind)?;
+    of.root().first_list(pointer).map(|steps| pointer.prefix(steps))
 }
 
 #[cfg(test)]

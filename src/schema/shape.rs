@@ -137,6 +137,19 @@ impl<'s> Shape<'s> {
         })
     }
 
+    /// How many steps of `place` lead to the first list on its way, or at its end.
+    pub fn first_list(self, place: &Pointer) -> Option<usize> {
+        let mut shape = self;
+        for (position, token) in place.tokens().iter().enumerate() {
+            let Field::Known(field) = shape.field(token) else { return None };
+            if field.is_list() {
+                return Some(position + 1);
+            }
+            shape = field;
+        }
+        None
+    }
+
     /// How many steps of `place` lead to the first field that does not exist.
     pub fn unknown_step(self, place: &Pointer) -> Option<usize> {
         let mut shape = self;

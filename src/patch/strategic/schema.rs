@@ -142,22 +142,6 @@ impl Schema {
         ListMerge::Replaced
     }
 
-    /// How many steps of `pointer` lead to the first list on its way, or at its end. Nothing is known of custom kinds.
-    pub fn first_list(&self, pointer: &Pointer) -> Option<usize> {
-        let Root::BuiltIn(row) = self.0 else { return None };
-        let mut node = Node::Type(row);
-        for (position, name) in pointer.tokens().iter().enumerate() {
-            if node.list(name).is_some() {
-                return Some(position + 1);
-            }
-            match node.map(name)? {
-                MapField::Merged(below) => node = below,
-                MapField::Replaced => return None,
-            }
-        }
-        None
-    }
-
     pub(super) fn root(&self) -> Node<'_> {
         Node { known: self.known, declared: Some(&self.declared) }
     }

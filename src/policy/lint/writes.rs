@@ -164,7 +164,7 @@ pub(in crate::policy) fn operations(patch: &Templated) -> Vec<Operation<'_>> {
         Some(Operation {
             op: member("op")?.text()?,
             path: member("path")?.text()?,
-            from: member("from").and_then(Node::text),
+            from: member("from").and_then(Part::text),
             value: member("value"),
             field: Pointer::of([position.to_string()]),
         })

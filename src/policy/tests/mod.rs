@@ -10,9 +10,9 @@ mod merge_keys;
 mod patch;
 mod paths;
 mod rules;
-mod types;
 mod selectors;
 mod tables;
+mod types;
 
 use super::compile;
 use crate::domain::{ClusterName, GroupVersionKind, Workload};
