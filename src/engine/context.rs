@@ -249,7 +249,7 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
             Some((variable, _)) if self.request.is_unbound && !variable.is_of_cluster() => {
                 Failure::unscheduled(format!("{message}; {BINDING_ADVICE}"))
             }
-            // What somebody could still tell us is no fault of the object or the rule.
+            // What can still become known is no fault of the object or the rule.
             Some(_) => Failure::unavailable(message),
         })
     }

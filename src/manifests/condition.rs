@@ -80,8 +80,8 @@ has(object.metadata) && type(object.metadata) == map &&
         .to_owned()
 }
 
-/// A Work without a binding that is not dispatched holds what Karmada has collected from a member, and no rule applies to it. One with a
-/// binding is dispatched later, and one that has been revised has to come to be undone.
+/// A Work without a binding that is not dispatched holds what Karmada has collected from a member, and no rule applies to it. With a
+/// binding it is dispatched later; with a record it has to be sent to be undone.
 fn is_dispatched() -> String {
     let keys = [BINDING_NAME_ANNOTATION, CLUSTER_BINDING_NAME_ANNOTATION, REVISION_ANNOTATION];
     let annotations: Vec<String> =

@@ -14,7 +14,7 @@ use crate::work::{Entry, Link, Manifest, Record, Restored, Work};
 /// How a Work stands to a set of policies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// The binding that it belongs to; `None` for one that has none.
+    /// The binding that it belongs to; `None` for a Work without a binding.
     pub binding: Option<BindingName>,
     /// The policies that select something in it.
     pub policies: BTreeSet<Owner>,

@@ -51,7 +51,7 @@ impl<'a> Work<'a> {
     /// The place of what says that it was made from a binding.
     fn trace_of_a_binding(&self, labels: &Members<'_>) -> Option<Pointer> {
         const NAMES: [&str; 2] = [BINDING_NAME_ANNOTATION, CLUSTER_BINDING_NAME_ANNOTATION];
-        // One that is no text names nothing, and is there all the same.
+        // An annotation that is no string names nothing, but it is a trace.
         if let Some(name) = NAMES.into_iter().find(|name| self.annotations.get(name).is_some()) {
             return Some(Pointer::of(["metadata", "annotations", name]));
         }
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_dispatched_and_has_no_binding_is_told_apart() {
+    fn a_work_without_a_binding_that_is_not_dispatched_is_recognized() {
         for (metadata, spec, expected) in [
             ("", r#""suspendDispatching":true,"#, Link::Undispatched),
             ("", r#""suspendDispatching":false,"#, Link::Unbound),

@@ -33,9 +33,9 @@ pub(super) fn is_for_no_member(gvk: &GroupVersionKind) -> bool {
         || gvk.api_version() == "coordination.k8s.io/v1"
 }
 
-/// Notes the rules that need a schedule, of a policy for what Karmada delivers without a binding, unless somebody propagates it.
+/// Notes the rules that need a schedule, in a policy for objects that Karmada delivers without a binding by itself.
 ///
-/// It is no fault: what a `ClusterPropagationPolicy` propagates has a binding, of whatever kind it is.
+/// These are warnings, not faults: what a `ClusterPropagationPolicy` propagates has a binding, Namespaces too.
 pub(super) fn policy(subject: &Subject<'_>, set: &PolicySet, notes: &mut Notes) {
     let policy = subject.policy;
     let Some(selector) = policy.selectors.iter().find(|selector| is_unbound(selector)) else { return };

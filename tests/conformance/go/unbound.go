@@ -3,8 +3,10 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// unboundPolicy selects kinds that Karmada delivers without a binding, and one that it delivers with a binding.
+// unboundPolicy selects kinds that Karmada delivers without a binding, and a kind that it delivers with a binding.
 const unboundPolicy = `
 apiVersion: reviser.io/v1alpha1
 kind: ClusterRevisionPolicy
@@ -44,7 +46,9 @@ func (s *Site) unboundCases(table *Table) {
 				return s.namespace(selected, builtIn, server, cluster)
 			})
 		}
-		for name, work := range unboundWorks() {
+		works := unboundWorks()
+		for _, name := range slices.Sorted(maps.Keys(works)) {
+			work := works[name]
 			table.try("unbound: "+name, func() error {
 				asked := reviewOf(work.Unstructured)
 				_, _, calls, err := selected.admit(asked)

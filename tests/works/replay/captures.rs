@@ -142,7 +142,7 @@ spec:
         let work = decision.apply(body.part(&["object"]).unwrap());
         let label = work.pointer("/spec/workload/manifests/0/metadata/labels/topology.istio.io~1network");
         assert_eq!(label, Some(&format!("network-{cluster}").into()));
-        // What is stored comes back, and stays as it is.
+        // A touch of what is stored changes nothing.
         let touch = serde_json::json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {
             "uid": "u", "kind": {"group": "work.karmada.io", "version": "v1alpha1", "kind": "Work"},
             "resource": {"group": "work.karmada.io", "version": "v1alpha1", "resource": "works"},

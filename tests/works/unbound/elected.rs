@@ -152,7 +152,7 @@ fn what_the_door_leaves_alone_does_not_concern_the_elected_replica() {
     assert_eq!(standing(&slices, &endpoint_slice(true)), None);
     let dispatched = standing(&slices, &endpoint_slice(false)).unwrap();
     assert_eq!((dispatched.binding, dispatched.due), (None, Due::Unrecorded));
-    // One that was revised before it was suspended is undone.
+    // A Work that was revised before it was suspended is undone.
     let api = api(slices.clone());
     assert_eq!(api.put("b", endpoint_slice(false)), Written::Stored);
     let mut suspended = stored(&api, "b");

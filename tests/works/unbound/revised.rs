@@ -139,7 +139,7 @@ fn what_karmada_has_collected_from_a_member_stays_as_it_is() {
         assert_eq!(api.put("a", written.clone()), Written::Stored);
         assert_eq!(stored(&api, "a"), as_written(&written));
     }
-    // One that was dispatched before is undone.
+    // A Work that was dispatched before is undone.
     let api = api(policies("discovery.k8s.io/v1", "EndpointSlice", &[NETWORK]));
     assert_eq!(api.put("b", endpoint_slice(false)), Written::Stored);
     let mut suspended = stored(&api, "b");
