@@ -26,11 +26,11 @@ impl Fault {
     pub fn at(path: &Path, document: &Document, field: &Pointer, problem: &str) -> Self {
         let (file, line) = (path.display().to_string(), document.lines.of(field).line);
         let reading = document.lines.reading(field).filter(|_| yaml::asks_for_a_string(problem));
-        let advice = reading.map(|reading| format!("; {reading}")).unwrap_or_default();
+        let problem = reading.map_or_else(|| problem.to_owned(), |reading| reading.explain(problem));
         let field = field_path(field);
         let field = if field.is_empty() { field } else { format!("{field}: ") };
         Self {
-            text: format!("{file}: document {}, line {line}: {field}{problem}{advice}", document.index + 1),
+            text: format!("{file}: document {}, line {line}: {field}{problem}", document.index + 1),
             file,
             line,
         }

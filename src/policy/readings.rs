@@ -10,7 +10,7 @@ pub(super) fn explain<'f>(document: &Value<'static>, findings: impl IntoIterator
         if yaml::asks_for_a_string(&finding.problem)
             && let Some(reading) = reading(document, &finding.field)
         {
-            finding.problem = format!("{}; {reading}", finding.problem);
+            finding.problem = reading.explain(&finding.problem);
         }
     }
 }

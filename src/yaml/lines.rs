@@ -38,6 +38,13 @@ pub struct Reading {
     read: String,
 }
 
+impl Reading {
+    /// A problem of the scalar, with how it is read in place of the advice to quote it.
+    pub fn explain(&self, problem: &str) -> String {
+        format!("{}; {self}", problem.strip_suffix("; put it in quotes").unwrap_or(problem))
+    }
+}
+
 impl fmt::Display for Reading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` is read as {}; put it in quotes", self.written, self.read)

@@ -189,8 +189,8 @@ fn whatever_else_has_the_wrong_type_is_refused_with_rule_place_expected_and_foun
             r#"rule "r" cluster "x": /metadata/labels/n: must be a string, is a number"#,
         ),
         (
-            "{name: a, patch: {type: Merge, value: {metadata: {annotations: {a: b}}}}}, {name: r, patch: {type: JSON, missingPath: Create, value: [{op: add, path: /metadata/annotations/example.com/x, value: '1'}]}}",
-            r#"rule "r" cluster "x": /metadata/annotations/example.com: must be a string, is a map"#,
+            "{name: a, patch: {type: Merge, value: {metadata: {annotations: {a: b}}}}}, {name: r, patch: {type: JSON, missingPath: Create, value: [{op: add, path: '/metadata/annotations/${\"a/b\"}', value: '1'}]}}",
+            r#"rule "r" cluster "x": patch.value/0/path: /metadata/annotations/a/b leads below a string"#,
         ),
         ("{name: r, patch: {type: Merge, value: {spec: {replicas: '${[replicas]}'}}}}", ""),
         (
