@@ -52,6 +52,11 @@ impl GroupVersionKind {
         Self { group: group.to_owned(), version: version.to_owned(), kind: kind.to_owned() }
     }
 
+    /// Whether it is Admiralty's `PodChaperon`.
+    pub fn is_pod_chaperon(&self) -> bool {
+        self.group == ADMIRALTY_GROUP && self.kind == POD_CHAPERON
+    }
+
     /// The `apiVersion` of such an object.
     pub fn api_version(&self) -> String {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
@@ -110,7 +115,13 @@ impl Workload {
 impl Workload {
     /// Whether it is Admiralty's `PodChaperon`, which is created for one target and has no replicas.
     pub fn is_chaperon(&self) -> bool {
-        (self.gvk.group.as_str(), self.gvk.kind.as_str()) == (ADMIRALTY_GROUP, POD_CHAPERON)
+        self.gvk.is_pod_chaperon()
+    }
+
+    /// `Deployment shop/web`, or `Namespace shop` for an object without a namespace.
+    pub fn qualified_name(&self) -> String {
+        let slash = if self.namespace.is_empty() { "" } else { "/" };
+        format!("{} {}{slash}{}", self.gvk.kind, self.namespace, self.name)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Policies as the engine uses them: checked, in the order in which they apply.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::domain::{
     ADMIRALTY_GROUP, ClusterName, Failure, GroupVersionKind, POD_CHAPERON, Workload, allocation_annotation,
     digest,
 };
-use crate::expression::{Condition, Expression};
+use crate::expression::{Condition, Expression, Variable};
 use crate::json::{Pointer, Raw, Value};
 
 /// All the policies that are in force at one time.
@@ -285,6 +285,50 @@ impl ClusterTable {
     /// The value of a cluster.
     pub(super) fn get(&self, cluster: &ClusterName) -> Option<&Value<'static>> {
         self.values.get(cluster.as_str()).or(self.default.as_ref())
+    }
+}
+
+impl Rule {
+    /// Its expressions, without those of the variables that it reads.
+    pub fn expressions(&self) -> Vec<Expression> {
+        let mut expressions: Vec<Expression> =
+            self.when.iter().map(|when| when.expression().clone()).collect();
+        self.action.values(&mut |value| {
+            value.templates(&mut |template| expressions.extend(template.expressions().cloned()));
+        });
+        expressions
+    }
+}
+
+impl Policy {
+    /// The variables that the expressions of `rule` read, with those that variables of the policy read for them.
+    pub fn reads(&self, rule: &Rule) -> BTreeSet<Variable> {
+        let expressions = rule.expressions();
+        self.resolved(expressions.iter().flat_map(Expression::uses).cloned())
+    }
+
+    /// Variables, with those that variables of the policy read for them.
+    pub fn resolved(&self, uses: impl IntoIterator<Item = Variable>) -> BTreeSet<Variable> {
+        let mut reads = BTreeSet::new();
+        let mut pending: Vec<Variable> = uses.into_iter().collect();
+        while let Some(variable) = pending.pop() {
+            if let Variable::Declared(name) = &variable
+                && !reads.contains(&variable)
+            {
+                match self.variable(name) {
+                    Some(Definition::Expression(expression)) => pending.extend_from_slice(expression.uses()),
+                    Some(Definition::Table(_)) => pending.push(Variable::ClusterName),
+                    None => {}
+                }
+            }
+            reads.insert(variable);
+        }
+        reads
+    }
+
+    /// What the variable `name` stands for.
+    pub fn variable(&self, name: &str) -> Option<&Definition> {
+        self.variables.iter().find(|(declared, _)| declared == name).map(|(_, definition)| definition)
     }
 }
 

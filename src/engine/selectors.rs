@@ -165,6 +165,11 @@ impl FieldRequirement {
 }
 
 impl ClusterPattern {
+    /// The one name that it stands for, if it holds no wildcard.
+    pub fn name(&self) -> Option<ClusterName> {
+        (!self.0.contains(['*', '?'])).then(|| ClusterName::new(self.0.as_str()))?
+    }
+
     /// Whether it stands for `name`.
     pub fn matches(&self, name: &ClusterName) -> bool {
         let (pattern, text) = (self.0.as_bytes(), name.as_str().as_bytes());

@@ -133,11 +133,16 @@ impl Templated {
 
     /// Calls `each` with every variable that it reads.
     pub fn uses(&self, each: &mut impl FnMut(&Variable)) {
+        self.templates(&mut |template| template.uses().iter().for_each(&mut *each));
+    }
+
+    /// Calls `each` with every string that holds expressions.
+    pub fn templates(&self, each: &mut impl FnMut(&Template)) {
         match self {
             Self::Constant(_) => {}
-            Self::Template(template) => template.uses().iter().for_each(each),
-            Self::List(items) => items.iter().for_each(|item| item.uses(each)),
-            Self::Map(members) => members.iter().for_each(|(_, member)| member.uses(each)),
+            Self::Template(template) => each(template),
+            Self::List(items) => items.iter().for_each(|item| item.templates(each)),
+            Self::Map(members) => members.iter().for_each(|(_, member)| member.templates(each)),
         }
     }
 

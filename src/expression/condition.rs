@@ -28,6 +28,11 @@ impl Condition {
         self.0.source()
     }
 
+    /// The expression.
+    pub fn expression(&self) -> &Expression {
+        &self.0
+    }
+
     /// The variables that it reads.
     pub fn uses(&self) -> &[Variable] {
         self.0.uses()

@@ -65,6 +65,9 @@ impl CompileError {
     }
 }
 
+/// What messages say of a map that is indexed by a name that it does not have.
+pub const NO_SUCH_MEMBER: &str = "the map has no member of this name";
+
 /// What went wrong in an evaluation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Problem {
@@ -105,7 +108,7 @@ pub(super) struct Fault {
 /// The message holds a piece of the expression's source, paths and kinds of values, and never a value: the object may be
 /// a Secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("failed to evaluate {clipped:?} at line {line}, column {column}: {problem}")]
+#[error("{} at line {line}, column {column}: {problem}", named(clipped))]
 pub struct EvaluateError {
     clipped: String,
     offset: usize,
@@ -142,6 +145,16 @@ impl EvaluateError {
             _ => None,
         }
     }
+}
+
+/// How messages name an expression.
+fn named(clipped: &str) -> String {
+    format!("failed to evaluate {clipped:?}")
+}
+
+/// Whether a message is that of an [`EvaluateError`] of an expression with this source.
+pub(super) fn is_about(message: &str, source: &str) -> bool {
+    message.contains(&named(&clip(source)))
 }
 
 /// As much of a source as a message may hold.

@@ -19,6 +19,7 @@
 
 mod budget;
 mod calls;
+mod compared;
 mod compile;
 mod condition;
 mod error;
@@ -45,7 +46,7 @@ use std::sync::Arc;
 
 pub use budget::Budget;
 pub use condition::Condition;
-pub use error::{CompileError, EvaluateError};
+pub use error::{CompileError, EvaluateError, NO_SUCH_MEMBER};
 pub use scope::{Bindings, Missing, Scope, Variable};
 pub use template::Template;
 
@@ -94,6 +95,11 @@ impl Expression {
     /// What it was compiled from.
     pub fn source(&self) -> &str {
         &self.0.source
+    }
+
+    /// Whether a message tells that this expression has no value, or another one with the same beginning.
+    pub fn is_subject_of(&self, message: &str) -> bool {
+        error::is_about(message, self.source())
     }
 
     /// The variables that it may read, each once, in the order of its source.

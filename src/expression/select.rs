@@ -1,7 +1,7 @@
 //! Members and items of values.
 
 use super::budget::Budget;
-use super::error::Problem;
+use super::error::{NO_SUCH_MEMBER, Problem};
 use super::evaluate::{Given, Run, optional};
 use super::node::{Node, Op};
 use super::value::{Val, View};
@@ -52,7 +52,7 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
             None if matches!(container.view(), View::List(_)) => {
                 Err(node.fault(Problem::failed("the index is outside of the list")))
             }
-            None => Err(node.fault(Problem::failed("the map has no member of this name"))),
+            None => Err(node.fault(Problem::failed(NO_SUCH_MEMBER))),
         }
     }
 

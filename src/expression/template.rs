@@ -59,11 +59,11 @@ impl Template {
         }
     }
 
-    /// What its expressions were compiled from.
-    pub fn sources(&self) -> impl Iterator<Item = &str> {
+    /// Its expressions.
+    pub fn expressions(&self) -> impl Iterator<Item = &Expression> {
         self.parts.iter().filter_map(|part| match part {
             Part::Text(_) => None,
-            Part::Expression(expression) => Some(expression.source()),
+            Part::Expression(expression) => Some(expression),
         })
     }
 

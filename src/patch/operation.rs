@@ -39,6 +39,11 @@ impl Operation<'_> {
 pub struct Patch<'a>(pub Vec<Operation<'a>>);
 
 impl Patch<'_> {
+    /// The place of each operation.
+    pub fn places(&self) -> impl Iterator<Item = &Pointer> {
+        self.0.iter().map(Operation::path)
+    }
+
     /// Whether nothing changes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

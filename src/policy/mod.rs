@@ -33,3 +33,4 @@ pub use admit::{Admitted, Seniority, Verdict, admit};
 pub use compile::{API_VERSION, BUILT_IN, Examined, compile, examine};
 pub use definition::{DefinitionFinding, definition};
 pub use finding::Finding;
+pub use lint::{REPEATED_ON_CHAPERONS, certain_repeats};

@@ -52,6 +52,33 @@ impl Action {
     }
 }
 
+impl Action {
+    /// Calls `each` with every value of the rule that may hold expressions.
+    pub fn values(&self, each: &mut impl FnMut(&Templated)) {
+        match self {
+            Self::Patch(patching) => each(&patching.value),
+            Self::Env(env) => match &env.change {
+                EnvChange::Value(value) | EnvChange::ValueFrom(value) => each(value),
+                EnvChange::Remove => {}
+            },
+            Self::Image(image) => {
+                let parts = [&image.registry, &image.repository, &image.tag, &image.digest];
+                parts.into_iter().flatten().for_each(each);
+            }
+            Self::Fort(fort) => {
+                if let Elsewhere::Value(value) = &fort.elsewhere {
+                    each(value);
+                }
+                if let Some(generate) = &fort.generate {
+                    each(&generate.fort);
+                    each(&generate.elsewhere);
+                }
+            }
+            Self::Divide(_) => {}
+        }
+    }
+}
+
 /// What an action can ask.
 pub trait Ask<'a> {
     /// Why there is no answer.

@@ -27,7 +27,7 @@ pub(super) fn overlap(a: &TargetClusters, b: &TargetClusters) -> Overlap {
 
 fn by_name(a: &TargetClusters, b: &TargetClusters) -> Overlap {
     let both = [a, b];
-    let literals = both.into_iter().flat_map(|target| &target.names).filter_map(literal);
+    let literals = both.into_iter().flat_map(|target| &target.names).filter_map(ClusterPattern::name);
     let is_for = |name: &ClusterName| both.iter().all(|target| allows(target, name));
     let mut names: Vec<ClusterName> = literals.filter(is_for).collect();
     names.sort();
@@ -45,14 +45,14 @@ fn by_name(a: &TargetClusters, b: &TargetClusters) -> Overlap {
         // Names with wildcards are left; the others have been tried.
         (true, false) | (false, true) => {
             let mut globs =
-                both.into_iter().flat_map(|target| &target.names).filter(|it| literal(it).is_none());
+                both.into_iter().flat_map(|target| &target.names).filter(|it| it.name().is_none());
             let excluded = |glob: &ClusterPattern| both.iter().any(|target| target.exclude.contains(glob));
             let mut left = globs.by_ref().filter(|glob| !excluded(glob));
             left.next().map_or(Overlap::No, |_| Overlap::Yes(None))
         }
         (false, false) => {
             let globs = |target: &'_ TargetClusters| -> Vec<ClusterPattern> {
-                target.names.iter().filter(|it| literal(it).is_none()).cloned().collect()
+                target.names.iter().filter(|it| it.name().is_none()).cloned().collect()
             };
             let (ours, theirs) = (globs(a), globs(b));
             let any = |test: fn(&str, &str) -> bool| {
@@ -75,11 +75,6 @@ fn allows(target: &TargetClusters, name: &ClusterName) -> bool {
     !target.exclude.iter().any(matches) && (target.names.is_empty() || target.names.iter().any(matches))
 }
 
-/// The one name that a pattern stands for.
-pub(super) fn literal(pattern: &ClusterPattern) -> Option<ClusterName> {
-    (!pattern.0.contains(['*', '?'])).then(|| ClusterName::new(pattern.0.as_str()))?
-}
-
 /// Whether one name could match both patterns, by what is before their first and after their last wildcard.
 fn can_meet(a: &str, b: &str) -> bool {
     const WILD: [char; 2] = ['*', '?'];
@@ -96,12 +91,12 @@ pub(super) fn is_exception(wide: &TargetClusters, narrow: &TargetClusters) -> bo
     if *wide == none {
         return *narrow != none;
     }
-    let names: Option<Vec<ClusterName>> = narrow.names.iter().map(literal).collect();
+    let names: Option<Vec<ClusterName>> = narrow.names.iter().map(ClusterPattern::name).collect();
     names.is_some_and(|names| {
         !names.is_empty()
             && !wide.needs_cluster()
             && names.iter().all(|name| allows(wide, name))
             && (wide.names.is_empty()
-                || wide.names.iter().any(|it| literal(it).is_none_or(|it| !names.contains(&it))))
+                || wide.names.iter().any(|it| it.name().is_none_or(|it| !names.contains(&it))))
     })
 }

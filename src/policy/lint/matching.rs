@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::clusters::literal;
 use super::{delivery, home, labels, rule_place};
 use crate::domain::{ADMIRALTY_GROUP, GroupVersionKind, POD_CHAPERON};
 use crate::engine::{
@@ -158,7 +157,7 @@ fn targets_nothing(target: &TargetClusters, place: &Pointer, notes: &mut Notes) 
         target.exclude.iter().find(|exclude| {
             *exclude == pattern
                 || exclude.0 == "*"
-                || literal(pattern).is_some_and(|name| exclude.matches(&name))
+                || pattern.name().is_some_and(|name| exclude.matches(&name))
         })
     };
     let mut gone = 0;

@@ -18,6 +18,7 @@ mod writes;
 #[cfg(test)]
 mod tests;
 
+pub use repeat::{REPEATED_ON_CHAPERONS, certain_repeats};
 pub(super) use writes::operations;
 
 use std::collections::BTreeSet;
@@ -62,7 +63,7 @@ pub(super) fn lint(material: &Material<'_>) -> Vec<Finding> {
         let dead = matching::policy(subject.policy, &mut notes);
         for rule in &subject.policy.rules {
             let place = rule_place(subject.policy, rule);
-            repeat::rule(rule, &place, &mut notes);
+            repeat::rule(subject.policy, rule, &place, &mut notes);
             fields::rule(subject.policy, rule, &place, &mut notes);
             lists::rule(subject.policy, rule, material.set, &place, &mut notes);
         }

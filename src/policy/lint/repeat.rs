@@ -1,54 +1,90 @@
-//! Rules that would do something else if they were applied to their own result.
+//! Rules that are certain to do something else when they are applied to their own result.
 //!
-//! On the Work door a revision is taken back before the next one, so that this does no harm there; elsewhere nothing says whether an
-//! object has been revised already.
+//! Only `PodChaperon`s can arrive revised: the Work door undoes a revision before the next, and Karmada gives the interpreter door
+//! an object that is not revised. Whether an expression gives the same again depends on the object; `check -f` tries it.
 
 use super::writes::{self, Operation};
-use crate::engine::{Action, PatchKind, Rule};
-use crate::expression::Variable;
+use crate::engine::{Action, OnError, PatchKind, Patching, Policy, Rule};
+use crate::expression::{Condition, Variable};
 use crate::json::Pointer;
+use crate::patch::rfc6902::MissingPath;
 use crate::policy::decode::Notes;
 
-pub(super) fn rule(rule: &Rule, place: &Pointer, notes: &mut Notes) {
-    // A condition that looks at the object can see that it was there before.
-    if rule.when.as_ref().is_some_and(|when| when.uses().contains(&Variable::Object)) {
-        return;
-    }
-    let Action::Patch(patching) = &rule.action else { return };
-    let place = place.join("patch").join("value");
-    let operations = match patching.kind {
-        PatchKind::Json(_) => writes::operations(&patching.value),
-        _ => Vec::new(),
-    };
-    // So can an operation that tests.
-    if operations.iter().any(|operation| operation.op == "test") {
-        return;
-    }
-    for operation in &operations {
-        if let Some(problem) = repeated(operation) {
-            let advice =
-                "put a `test` operation before it, or give the rule a `when` that looks at the object";
-            notes.note(&place.concat(&operation.field), format!("{problem}; {advice}"));
-        }
-    }
-    for (at, field, source) in writes::reading_themselves(patching) {
-        notes.note(
-            &place.concat(&field),
-            format!("a second application gives another value: `{source}` reads {at}, which it writes; read it from `original`"),
-        );
+/// Where a rule is applied to its own result, and what to do about one that gives another result then.
+pub const REPEATED_ON_CHAPERONS: &str = "POST /mutate/podchaperons undoes no earlier revision, and so revises twice where its configuration has \
+                                         `reinvocationPolicy: IfNeeded`, or where a saved PodChaperon is created again; give the rule a `when` that is \
+                                         false for its own result";
+
+/// Notes what is certain about a rule that stands at `place`.
+pub(super) fn rule(policy: &Policy, rule: &Rule, place: &Pointer, notes: &mut Notes) {
+    for (field, problem) in certain_repeats(policy, rule) {
+        notes.note(&place.concat(&field), format!("a second application {problem}: {REPEATED_ON_CHAPERONS}"));
     }
 }
 
-/// What a second application of an operation would do that the first did not.
-fn repeated(operation: &Operation<'_>) -> Option<String> {
+/// What a rule for `PodChaperon`s is certain to do in a second application that it did not in the first, each with the place in the rule.
+pub fn certain_repeats(policy: &Policy, rule: &Rule) -> Vec<(Pointer, String)> {
+    let when = rule.when.iter().flat_map(Condition::uses).cloned();
+    // A condition that reads the object can see that the rule has been applied.
+    if !policy.selectors.iter().any(|selector| selector.gvk.is_pod_chaperon())
+        || policy.resolved(when).contains(&Variable::Object)
+    {
+        return Vec::new();
+    }
+    let Action::Patch(patching @ Patching { kind: PatchKind::Json(missing), .. }) = &rule.action else {
+        return Vec::new();
+    };
+    let place = Pointer::of(["patch", "value"]);
+    let Some(operations) = writes::all_operations(&patching.value) else { return Vec::new() };
+    // A test can fail on the result.
+    if operations.iter().any(|operation| operation.op == "test") {
+        return Vec::new();
+    }
+    let is_skipped = *missing == MissingPath::Skip || rule.on_error == OnError::Skip;
+    let mut found = Vec::new();
+    for (position, operation) in operations.iter().enumerate() {
+        let others = operations.iter().enumerate().filter(|(other, _)| *other != position);
+        if let Some(problem) = repeated(operation, others.map(|(_, other)| other), is_skipped) {
+            found.push((place.concat(&operation.field), problem));
+        }
+    }
+    found
+}
+
+/// What a second application of an operation is certain to do that the first did not. `is_skipped`: what fails is left out.
+fn repeated<'o>(
+    operation: &Operation<'o>,
+    mut others: impl Iterator<Item = &'o Operation<'o>>,
+    is_skipped: bool,
+) -> Option<String> {
     let path = operation.path;
     let in_list = writes::is_in_list(path);
-    Some(match operation.op {
-        "add" | "copy" if in_list => format!("a second application puts another item in at {path}"),
-        "remove" if in_list => format!("a second application takes another item away at {path}"),
-        "move" => {
-            format!("a second application fails, because what is moved to {path} is not there any more")
+    let list = path.rsplit_once('/').map_or("", |(list, _)| list);
+    // Several operations on one list can make up for each other.
+    let mut is_alone = |place: &str, same: &[&str]| {
+        others.all(|other| {
+            same.contains(&other.op)
+                || [Some(other.path), other.from].into_iter().flatten().all(|path| !overlap(path, place))
+        })
+    };
+    match operation.op {
+        "add" | "copy" if in_list && is_alone(list, &["add", "copy"]) => {
+            Some(format!("adds another item at {path}"))
         }
-        _ => return None,
-    })
+        "remove" if in_list && is_alone(list, &["remove"]) => Some(format!("removes another item at {path}")),
+        "move" => {
+            let from = operation.from?;
+            (!is_skipped && !writes::is_in_list(from) && is_alone(from, &[]))
+                .then(|| format!("fails, because there is nothing at {from} any more"))
+        }
+        _ => None,
+    }
+}
+
+/// Whether one place is the other, or in it.
+fn overlap(a: &str, b: &str) -> bool {
+    let within = |inner: &str, outer: &str| {
+        inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    within(a, b) || within(b, a)
 }

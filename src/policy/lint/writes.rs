@@ -6,7 +6,6 @@ use crate::domain::GroupVersionKind;
 use crate::engine::{
     Action, Elsewhere, Env, EnvChange, Image, MergeKey, PatchKind, Patching, PolicySet, Rule, Templated,
 };
-use crate::expression::Template;
 use crate::json::{Object, Pointer, Value};
 use crate::patch::strategic::{ListMerge, Schema, spelled};
 use crate::policy::part::Part;
@@ -119,31 +118,11 @@ fn patch(patching: &Patching, gvk: &GroupVersionKind, set: &PolicySet) -> Vec<Wr
     writes
 }
 
-/// The values of a patch that read, in the object, the very place that they are written to: the place, where in the patch the value
-/// stands, and the expression.
-pub(super) fn reading_themselves(patching: &Patching) -> Vec<(String, Pointer, String)> {
-    let mut found = Vec::new();
-    for leaf in leaves(patching, None) {
-        let Some(template) = leaf.template else { continue };
-        let fields: Option<Vec<&str>> = leaf.place.0.iter().map(Step::field).collect();
-        let Some(fields) = fields else { continue };
-        let spelled = format!("object.{}", fields.join("."));
-        let continues = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
-        let reads = |source: &&str| {
-            source.match_indices(&spelled).any(|(at, _)| !continues(&source[at + spelled.len()..]))
-        };
-        if let Some(source) = template.sources().find(reads) {
-            found.push((leaf.place.to_string(), leaf.field, source.to_owned()));
-        }
-    }
-    found
-}
-
 /// One operation of a JSON patch.
 pub(in crate::policy) struct Operation<'t> {
     pub(super) op: &'t str,
     pub(super) path: &'t str,
-    from: Option<&'t str>,
+    pub(super) from: Option<&'t str>,
     value: Option<Part<'t>>,
     /// Where in the patch it stands.
     pub(in crate::policy) field: Pointer,
@@ -172,6 +151,16 @@ pub(in crate::policy) fn operations(patch: &Templated) -> Vec<Operation<'_>> {
     Part::Templated(patch).items().into_iter().enumerate().filter_map(operation).collect()
 }
 
+/// All operations of a JSON patch; `None` if an expression gives one of them, or its place.
+pub(super) fn all_operations(patch: &Templated) -> Option<Vec<Operation<'_>>> {
+    let operations = operations(patch);
+    let is_whole =
+        Part::Templated(patch).is_list() && Part::Templated(patch).items().len() == operations.len();
+    let is_known =
+        |operation: &Operation<'_>| !matches!(operation.op, "move" | "copy") || operation.from.is_some();
+    (is_whole && operations.iter().all(is_known)).then_some(operations)
+}
+
 /// Whether the last step of a pointer can be a place in a list.
 pub(super) fn is_in_list(path: &str) -> bool {
     let last = path.rsplit('/').next().unwrap_or_default();
@@ -179,16 +168,15 @@ pub(super) fn is_in_list(path: &str) -> bool {
 }
 
 /// A value that a patch writes.
-struct Leaf<'t> {
+struct Leaf {
     place: Place,
     /// `None` where an expression gives it.
     value: Option<String>,
-    template: Option<&'t Template>,
     /// Where in the patch it stands.
     field: Pointer,
 }
 
-fn leaves<'t>(patching: &'t Patching, schema: Option<&Schema>) -> Vec<Leaf<'t>> {
+fn leaves(patching: &Patching, schema: Option<&Schema>) -> Vec<Leaf> {
     let root = Part::Templated(&patching.value);
     let mut walk = Walk { schema, merges: true, leaves: Vec::new() };
     if !matches!(patching.kind, PatchKind::Json(_)) {
@@ -204,24 +192,24 @@ fn leaves<'t>(patching: &'t Patching, schema: Option<&Schema>) -> Vec<Leaf<'t>> 
             // What is put into a list replaces nothing.
             ("add" | "remove", _) if in_list => {}
             ("add" | "replace", Some(value)) => walk.node(value, &place, &operation.field.join("value")),
-            ("remove", _) => walk.leaf(place, Some(REMOVED.to_owned()), None, operation.field),
+            ("remove", _) => walk.leaf(place, Some(REMOVED.to_owned()), operation.field),
             _ => {}
         }
     }
     walk.leaves
 }
 
-struct Walk<'s, 't> {
+struct Walk<'s> {
     /// How lists are merged; `None` if they are replaced.
     schema: Option<&'s Schema>,
     /// Whether a null removes.
     merges: bool,
-    leaves: Vec<Leaf<'t>>,
+    leaves: Vec<Leaf>,
 }
 
-impl<'t> Walk<'_, 't> {
+impl Walk<'_> {
     /// As deep as a document is nested, which its reader bounds.
-    fn node(&mut self, node: Part<'t>, place: &Place, field: &Pointer) {
+    fn node(&mut self, node: Part<'_>, place: &Place, field: &Pointer) {
         let members = node.members();
         // A directive says what becomes of the map that it is in; that is not gone into.
         if members.iter().any(|(name, _)| self.schema.is_some() && name.starts_with('$')) {
@@ -245,8 +233,8 @@ impl<'t> Walk<'_, 't> {
                 }
             }
             _ => match node {
-                Part::Templated(Templated::Template(template)) => {
-                    self.leaf(place.clone(), None, Some(template), field.clone());
+                Part::Templated(Templated::Template(_)) => {
+                    self.leaf(place.clone(), None, field.clone());
                 }
                 // In a map that is there a merge of none writes nothing.
                 _ if self.merges && node.constant().is_some_and(is_empty_map) => {}
@@ -257,16 +245,16 @@ impl<'t> Walk<'_, 't> {
                     } else {
                         node.constant().map(Value::to_string)
                     };
-                    self.leaf(place.clone(), value, None, field.clone());
+                    self.leaf(place.clone(), value, field.clone());
                 }
             },
         }
     }
 
-    fn leaf(&mut self, place: Place, value: Option<String>, template: Option<&'t Template>, field: Pointer) {
+    fn leaf(&mut self, place: Place, value: Option<String>, field: Pointer) {
         // Under a key that is merged by, the key itself is not written.
         if !place.0.is_empty() && !place.is_key() {
-            self.leaves.push(Leaf { place, value, template, field });
+            self.leaves.push(Leaf { place, value, field });
         }
     }
 }
