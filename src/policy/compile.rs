@@ -43,6 +43,16 @@ pub(super) const KINDS: &[(&str, Kind)] = &[
     ("ClusterTargetPodTransformation", Kind::ClusterTargetPodTransformation),
 ];
 
+/// The kind of a document of ours, of whatever version. Transformations may leave out their `apiVersion`.
+pub fn own_kind<'d>(document: &'d Value<'_>) -> Option<&'d str> {
+    let kind = document.get("kind").and_then(Value::as_str)?;
+    let is_own = match document.get("apiVersion").and_then(Value::as_str) {
+        Some(version) => version.split('/').next() == API_VERSION.split('/').next(),
+        None => KINDS.iter().any(|(word, known)| *word == kind && known.is_transformation()),
+    };
+    is_own.then_some(kind)
+}
+
 /// Compiles all documents, or says everything that is wrong with them, in their order.
 pub fn compile(documents: &[Value<'static>]) -> Result<PolicySet, Vec<Finding>> {
     examine(documents).result

@@ -7,6 +7,7 @@
 
 mod action;
 mod admit;
+mod clusters;
 mod compile;
 mod decode;
 mod definition;
@@ -30,7 +31,8 @@ mod types;
 mod tests;
 
 pub use admit::{Admitted, Seniority, Verdict, admit};
-pub use compile::{API_VERSION, BUILT_IN, Examined, compile, examine};
-pub use definition::{DefinitionFinding, definition};
+pub use clusters::{misses_cluster_name, named_clusters, unknown_clusters};
+pub use compile::{API_VERSION, BUILT_IN, Examined, compile, examine, own_kind};
+pub use definition::{PolicyFinding, definition};
 pub use finding::Finding;
 pub use lint::{REPEATED_ON_CHAPERONS, certain_repeats};

@@ -13,9 +13,9 @@ use crate::schema::{Mismatch, Problem, Shape};
 
 use super::types;
 
-/// A rule that a definition does not go together with.
+/// What is found about a policy of a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DefinitionFinding {
+pub struct PolicyFinding {
     /// The position of the policy in its set.
     pub policy: usize,
     /// Where in its document.
@@ -25,7 +25,7 @@ pub struct DefinitionFinding {
 }
 
 /// What the rules of the set are faced with by a definition; and why nothing was looked at, if nothing was.
-pub fn definition(document: &Value<'_>, set: &PolicySet) -> (Vec<DefinitionFinding>, Option<String>) {
+pub fn definition(document: &Value<'_>, set: &PolicySet) -> (Vec<PolicyFinding>, Option<String>) {
     let Some(definition) = Definition::read(document) else {
         return (
             Vec::new(),
@@ -43,7 +43,7 @@ pub fn definition(document: &Value<'_>, set: &PolicySet) -> (Vec<DefinitionFindi
                 let field =
                     Pointer::of(["spec", "resourceSelectors", &selector_position.to_string(), "apiVersion"]);
                 let problem = format!("the kind has no served version {:?}", selector.gvk.version);
-                findings.push(DefinitionFinding { policy: position, field, problem });
+                findings.push(PolicyFinding { policy: position, field, problem });
                 looked = true;
                 continue;
             };
@@ -66,7 +66,7 @@ pub fn definition(document: &Value<'_>, set: &PolicySet) -> (Vec<DefinitionFindi
                 looked = true;
                 for (field, problem) in found {
                     let field = place.concat(&field);
-                    let finding = DefinitionFinding { policy: position, field, problem };
+                    let finding = PolicyFinding { policy: position, field, problem };
                     if !findings.contains(&finding) {
                         findings.push(finding);
                     }

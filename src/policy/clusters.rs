@@ -1,0 +1,149 @@
+//! The clusters that policies name, and names that no known cluster has.
+
+use std::collections::BTreeSet;
+
+use super::decode::did_you_mean;
+use super::definition::PolicyFinding;
+use crate::domain::ClusterName;
+use crate::engine::{ClusterPattern, Policy, PolicySet, Rule, Targets};
+use crate::expression::{Expression, NO_SUCH_MEMBER, Variable};
+use crate::json::Pointer;
+
+/// How many names a message lists.
+const MOST_NAMES: usize = 10;
+
+/// The clusters that the documents name: in `targetCluster` and `targetReference`, and as constants that expressions compare
+/// `cluster.name` with or look it up by. Patterns are no names.
+pub fn named_clusters(set: &PolicySet) -> BTreeSet<ClusterName> {
+    let mut named: BTreeSet<ClusterName> = BTreeSet::new();
+    for policy in &set.policies {
+        for rule in &policy.rules {
+            named.extend(
+                rule.target.names.iter().chain(&rule.target.exclude).filter_map(ClusterPattern::name),
+            );
+        }
+        named.extend(compared(policy).into_iter().filter_map(ClusterName::new));
+    }
+    for transformation in set.transformations.iter() {
+        for entry in &transformation.entries {
+            if let Targets::Reference(_, name) = &entry.targets {
+                named.insert(name.clone());
+            }
+        }
+    }
+    named
+}
+
+/// The constants that the expressions of a policy compare `cluster.name` with.
+fn compared(policy: &Policy) -> Vec<String> {
+    let declared = |name: &str| policy.variable(name).cloned();
+    let variables = policy.variables.iter().map(|(_, expression)| expression.clone());
+    let rules = policy.rules.iter().flat_map(Rule::expressions);
+    let with = |expression: Expression| expression.compared_with(&Variable::ClusterName, &declared);
+    variables.chain(rules).flat_map(with).collect()
+}
+
+/// Whether a message tells that an expression of the rule has looked something up by the name of the cluster, and that it is not there.
+pub fn misses_cluster_name(policy: &Policy, rule: &Rule, message: &str) -> bool {
+    let variables = policy.variables.iter().map(|(_, expression)| expression.clone());
+    message.ends_with(NO_SUCH_MEMBER)
+        && variables.chain(rule.expressions()).any(|expression| {
+            expression.is_subject_of(message)
+                && policy.resolved(expression.uses().iter().cloned()).contains(&Variable::ClusterName)
+        })
+}
+
+/// The names and patterns of `targetCluster` that none of the `known` clusters has. Where no cluster is known, nothing is found.
+pub fn unknown_clusters(set: &PolicySet, known: &BTreeSet<ClusterName>) -> Vec<PolicyFinding> {
+    let mut findings = Vec::new();
+    if known.is_empty() {
+        return findings;
+    }
+    for (position, policy) in set.policies.iter().enumerate() {
+        for (rule_position, rule) in policy.rules.iter().enumerate() {
+            let place = Pointer::of(["spec", "rules"]).join(rule_position.to_string()).join("targetCluster");
+            for (list, patterns) in [("clusterNames", &rule.target.names), ("exclude", &rule.target.exclude)]
+            {
+                for (at, pattern) in patterns.iter().enumerate() {
+                    if known.iter().any(|name| pattern.matches(name)) {
+                        continue;
+                    }
+                    let field = place.join(list).join(at.to_string());
+                    findings.push(PolicyFinding {
+                        policy: position,
+                        field,
+                        problem: unmatched(pattern, known),
+                    });
+                }
+            }
+        }
+    }
+    findings
+}
+
+fn unmatched(pattern: &ClusterPattern, known: &BTreeSet<ClusterName>) -> String {
+    let names = known.iter().map(ClusterName::as_str);
+    let hint = pattern.name().map(|name| did_you_mean(name.as_str(), names.clone())).unwrap_or_default();
+    let listed: Vec<&str> = names.take(MOST_NAMES).collect();
+    let more = known.len().saturating_sub(MOST_NAMES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let hint = if hint.is_empty() { "; change the name, or add the cluster".to_owned() } else { hint };
+    format!("{:?} matches none of the known clusters: {}{more}{hint}", pattern.0, listed.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::field_path;
+    use crate::policy::compile;
+    use crate::yaml;
+
+    fn set(rules: &str) -> PolicySet {
+        let text = format!(
+            "apiVersion: reviser.io/v1alpha1\nkind: ClusterRevisionPolicy\nmetadata: {{name: p}}\nspec:\n  \
+             resourceSelectors: [{{apiVersion: v1, kind: ConfigMap}}]\n  variables:\n  \
+             - {{name: table, expression: '{{\"table-1\": \"x\"}}'}}\n  - {{name: used, expression: 'variables.table[cluster.name]'}}\n  \
+             rules:\n{rules}"
+        );
+        let documents: Vec<_> = yaml::documents(&text).unwrap().into_iter().map(|it| it.value).collect();
+        compile(&documents).unwrap_or_else(|findings| panic!("{findings:#?}"))
+    }
+
+    fn names(names: &[&str]) -> BTreeSet<ClusterName> {
+        names.iter().filter_map(|&name| ClusterName::new(name)).collect()
+    }
+
+    #[test]
+    fn clusters_are_named_in_targets_and_expressions() {
+        let set = set(concat!(
+            "  - name: a\n    targetCluster: {clusterNames: [one, 'eu-*'], exclude: [two]}\n",
+            "    patch: {type: Merge, value: {data: {x: '${variables.used}', y: '${{\"three\": \"1\"}[cluster.name]}'}}}\n",
+            "  - name: b\n    when: cluster.name in [\"four\"]\n    patch: {type: Merge, value: {data: {z: '1'}}}\n",
+        ));
+        assert_eq!(named_clusters(&set), names(&["one", "two", "three", "four", "table-1"]));
+    }
+
+    #[test]
+    fn a_name_that_no_known_cluster_has_is_found() {
+        let set = set(
+            "  - name: a\n    targetCluster: {clusterNames: [memebr1, 'eu-*', 'm*'], exclude: [member2, 'x?']}\n    patch: {type: Merge, value: {data: {z: '1'}}}\n",
+        );
+        let found = |known: &[&str]| -> Vec<String> {
+            let findings = unknown_clusters(&set, &names(known));
+            findings.iter().map(|it| format!("{}: {}", field_path(&it.field), it.problem)).collect()
+        };
+        assert_eq!(
+            found(&["member1", "member2"]),
+            [
+                "spec.rules[0].targetCluster.clusterNames[0]: \"memebr1\" matches none of the known clusters: member1, member2; did you mean \"member1\"?",
+                "spec.rules[0].targetCluster.clusterNames[1]: \"eu-*\" matches none of the known clusters: member1, member2; change the name, or add the cluster",
+                "spec.rules[0].targetCluster.exclude[1]: \"x?\" matches none of the known clusters: member1, member2; change the name, or add the cluster",
+            ]
+        );
+        assert_eq!(found(&["memebr1", "eu-1", "member2", "x1"]), [""; 0]);
+        assert_eq!(found(&[]), [""; 0]);
+        let many: Vec<String> = (0..12).map(|number| format!("z{number:02}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert!(found(&many)[0].contains("z08, z09 and 2 more; change"), "{:?}", found(&many));
+    }
+}
