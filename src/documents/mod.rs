@@ -1,8 +1,8 @@
 //! The documents in the files that a user names: policies, state, objects.
 //!
 //! [`read`] takes files and directories and gathers everything that is wrong with any of them; what could be read is
-//! there all the same, so that one look finds all faults. [`read_one`] is for the places that want a single document,
-//! and knows `-`. [`list`], [`read_bytes`] and [`parse`] are the steps of [`read`], for those who have to look between them.
+//! there all the same, so that one look finds all faults. [`read_objects`] gives Kubernetes
+//! objects one by one, and knows `-`. [`list`], [`read_bytes`] and [`parse`] are the steps of [`read`], for those who have to look between them.
 //! A [`Fault`] is what is wrong with a document, told with its place.
 //!
 //! For files that are read again when they change, a [`Look`] tells whether they have, and [`read_still`] reads all of them as they
@@ -18,6 +18,7 @@
 mod fault;
 mod list;
 mod look;
+mod objects;
 mod problem;
 mod read;
 mod still;
@@ -25,6 +26,7 @@ mod still;
 pub use fault::Fault;
 pub use list::{Listing, list};
 pub use look::Look;
+pub use objects::{Object, Objects, read_objects};
 pub use problem::{Cause, Problem};
 pub use read::{File, MAX_FILE_BYTES, OWN_MAPPING, Reading, STDIN, parse, read, read_bytes, read_one};
 pub use still::{Found, Still, read_still};

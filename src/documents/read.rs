@@ -75,11 +75,11 @@ fn only(mut documents: Vec<Document>) -> Result<Document, Cause> {
     }
 }
 
-fn read_file(path: &Path) -> Result<Vec<Document>, Cause> {
+pub(super) fn read_file(path: &Path) -> Result<Vec<Document>, Cause> {
     parse(&read_bytes(path, MAX_FILE_BYTES)?)
 }
 
-fn read_from(input: impl Read) -> Result<Vec<Document>, Cause> {
+pub(super) fn read_from(input: impl Read) -> Result<Vec<Document>, Cause> {
     parse(&take(input, MAX_FILE_BYTES, 0)?)
 }
 
