@@ -3,8 +3,6 @@
 //! An example is a section of "Worked examples": YAML blocks, each with the name of its file in its first line, and a `console` block with
 //! a command and what it prints. `UPDATE_GOLDEN=1` writes what they print anew.
 
-mod stand_in;
-
 use std::fs;
 use std::path::Path;
 
@@ -43,11 +41,6 @@ fn printed(directory: &Path, command: &str) -> String {
             _ => word.to_owned(),
         })
         .collect();
-    let help = reviser(&["preview", "--help"]).stdout;
-    let lacks = |word: &String| word.starts_with("--") && !help.contains(word.as_str());
-    if words.iter().any(lacks) {
-        return stand_in::printed(&words);
-    }
     let done = reviser(&words);
     let refused = done.stderr.lines().any(|line| line.starts_with("error: "));
     assert_eq!(done.code, Some(i32::from(refused)), "{command}: {done:?}");
