@@ -11,5 +11,5 @@ mod state;
 
 pub use check::{Checked, check};
 pub use connected::Election;
-pub use policies::{Loaded, load};
+pub use policies::{Loaded, load, load_for};
 pub use serve::{LedgerChoice, ServeConfig, ServeError, State, serve};

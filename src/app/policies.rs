@@ -1,12 +1,14 @@
 //! Policies from files, with every fault told with its file, document, line and field.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::documents::{self, Fault, File, Found, Look, MAX_FILE_BYTES, Still, read_still};
+use crate::domain::ClusterName;
 use crate::engine::PolicySet;
 use crate::json::{Pointer, Value};
-use crate::policy::{self, Finding};
+use crate::policy::{self, Finding, PolicyFinding};
 use crate::yaml::{self, Document};
 
 /// Policies that may be put in force.
@@ -37,12 +39,17 @@ pub struct Seen {
 ///
 /// The error is every fault of every document, each in one line, for the user.
 pub fn load(paths: &[PathBuf]) -> Result<Loaded, Vec<String>> {
+    load_for(paths, &BTreeSet::new())
+}
+
+/// The same, with a warning for each name in `targetCluster` that none of the `known` clusters has, if there are any.
+pub fn load_for(paths: &[PathBuf], known: &BTreeSet<ClusterName>) -> Result<Loaded, Vec<String>> {
     if paths.is_empty() {
-        return Examined::of(paths).loaded(true);
+        return Examined::of(paths).loaded(true, known);
     }
     if paths.iter().any(|path| is_pipe(path)) {
         // It gives what it has only once.
-        return Examined::of(paths).loaded(false);
+        return Examined::of(paths).loaded(false, known);
     }
     let Still { look, digest, found } = read_still(paths, MAX_FILE_BYTES, None);
     let contents = match found {
@@ -50,7 +57,7 @@ pub fn load(paths: &[PathBuf]) -> Result<Loaded, Vec<String>> {
         Found::Restless(faults) => return Err(Fault::texts(faults)),
         Found::Same => Vec::new(),
     };
-    let loaded = load_again(paths, &look, contents)?;
+    let loaded = load_again(paths, &look, contents, known)?;
     Ok(Loaded { seen: Some(Seen { paths: paths.to_vec(), look, digest }), ..loaded })
 }
 
@@ -59,6 +66,7 @@ pub(super) fn load_again(
     paths: &[PathBuf],
     look: &Look,
     contents: Vec<Result<Vec<u8>, String>>,
+    known: &BTreeSet<ClusterName>,
 ) -> Result<Loaded, Vec<String>> {
     let mut faults: Vec<Fault> = look.faults.iter().chain(&look.empty).cloned().collect();
     let mut sources = Vec::new();
@@ -75,7 +83,7 @@ pub(super) fn load_again(
             Err(problem) => faults.push(Fault::of(path, &problem)),
         }
     }
-    Examined::new(paths, sources, faults).loaded(false)
+    Examined::new(paths, sources, faults).loaded(false, known)
 }
 
 fn is_pipe(path: &Path) -> bool {
@@ -123,17 +131,27 @@ impl Examined {
         Self { policies: policies.filter(|_| faults.is_empty()), sources, origins, faults, warnings }
     }
 
-    fn loaded(self, built_in: bool) -> Result<Loaded, Vec<String>> {
-        match self.policies {
-            Some(policies) => Ok(Loaded {
-                policies,
-                documents: self.sources.len(),
-                built_in,
-                seen: None,
-                warnings: Fault::texts(self.warnings),
-            }),
-            None => Err(Fault::texts(self.faults)),
-        }
+    fn loaded(self, built_in: bool, known: &BTreeSet<ClusterName>) -> Result<Loaded, Vec<String>> {
+        let Some(policies) = &self.policies else { return Err(Fault::texts(self.faults)) };
+        let mut warnings = self.unknown_clusters(policies, known);
+        warnings.extend(self.warnings);
+        Ok(Loaded {
+            documents: self.sources.len(),
+            built_in,
+            seen: None,
+            warnings: Fault::texts(warnings),
+            policies: self.policies.unwrap_or_default(),
+        })
+    }
+
+    /// The names in `targetCluster` that none of the `known` clusters has, if there are any.
+    pub(super) fn unknown_clusters(&self, policies: &PolicySet, known: &BTreeSet<ClusterName>) -> Vec<Fault> {
+        policy::unknown_clusters(policies, known).iter().map(|found| self.finding(found)).collect()
+    }
+
+    /// A finding about a policy.
+    pub(super) fn finding(&self, finding: &PolicyFinding) -> Fault {
+        self.fault(finding.policy, &finding.field, &finding.problem)
     }
 
     /// What is wrong with the policy at a position.

@@ -13,6 +13,7 @@ use prometheus_client::registry::Registry;
 use super::in_force::InForce;
 use super::policies::{Loaded, Seen, load_again};
 use crate::documents::{Fault, Found, MAX_FILE_BYTES, Still, read_still};
+use crate::state::files::StateFiles;
 
 /// How often the files are looked at. Unlike state, policies may be a moment old.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -31,6 +32,8 @@ pub(super) struct PolicyFiles {
     /// What was wrong with them. Then the set that is in force is an older one.
     faults: Vec<String>,
     in_force: InForce,
+    /// Where clusters are known, for warnings.
+    clusters: Option<StateFiles>,
     stale: Gauge<i64, AtomicI64>,
 }
 
@@ -44,8 +47,13 @@ pub(super) fn register(registry: &mut Registry) -> Gauge<i64, AtomicI64> {
 
 impl PolicyFiles {
     /// Files of which `seen` is in force.
-    pub(super) fn new(seen: Seen, in_force: InForce, stale: Gauge<i64, AtomicI64>) -> Self {
-        Self { seen, faults: Vec::new(), in_force, stale }
+    pub(super) fn new(
+        seen: Seen,
+        in_force: InForce,
+        clusters: Option<StateFiles>,
+        stale: Gauge<i64, AtomicI64>,
+    ) -> Self {
+        Self { seen, faults: Vec::new(), in_force, clusters, stale }
     }
 
     /// Looks at the files every now and then, for ever.
@@ -74,7 +82,10 @@ impl PolicyFiles {
         let Still { look, digest, found } = read_still(&self.seen.paths, MAX_FILE_BYTES, self.seen.digest);
         let loaded = match found {
             Found::Same => None,
-            Found::Contents(contents) => Some(load_again(&self.seen.paths, &look, contents)),
+            Found::Contents(contents) => {
+                let known = self.clusters.as_ref().map(StateFiles::cluster_names).unwrap_or_default();
+                Some(load_again(&self.seen.paths, &look, contents, &known))
+            }
             Found::Restless(faults) => Some(Err(Fault::texts(faults))),
         };
         let paths: Vec<PathBuf> = std::mem::take(&mut self.seen.paths);

@@ -167,7 +167,7 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
     options.drain = config.drain;
 
     let metrics = Metrics::register(&mut registry);
-    if let Some(files) = files {
+    if let Some(files) = files.clone() {
         state::register(&files, &mut registry);
         tokio::spawn(state::follow(files));
     }
@@ -179,7 +179,7 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
     }
     let stale = reload::register(&mut registry);
     if let Some(seen) = seen {
-        tokio::spawn(PolicyFiles::new(seen, in_force.clone(), stale).follow());
+        tokio::spawn(PolicyFiles::new(seen, in_force.clone(), files.clone(), stale).follow());
     }
     let revisions = RevisionMetrics::register(&mut registry);
     let lifecycle = Lifecycle::default();

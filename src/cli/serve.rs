@@ -1,5 +1,6 @@
 //! `reviser serve`.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -16,21 +17,25 @@ pub(super) fn run(arguments: ServeArgs) -> Result<(), CliError> {
         Some(path) => Some(Access::Kubeconfig(path)),
         None => arguments.in_cluster.then_some(Access::InCluster),
     };
-    let policies = arguments.policies.policies;
-    let loaded = if access.is_some() && policies.is_empty() {
-        None
-    } else {
-        let loaded = app::load(&policies).map_err(|findings| {
-            CliError::Refused(format!("the policies are refused:\n{}", findings.join("\n")))
-        })?;
-        Some(loaded)
-    };
     let state = match access {
         Some(access) => State::Server(access),
         None if arguments.state.is_empty() => State::Unknown,
         None => State::Files(StateFiles::open(arguments.state).map_err(|findings| {
             CliError::Refused(format!("the state files are refused:\n{}", findings.join("\n")))
         })?),
+    };
+    let policies = arguments.policies.policies;
+    let loaded = if matches!(state, State::Server(_)) && policies.is_empty() {
+        None
+    } else {
+        let known = match &state {
+            State::Files(files) => files.cluster_names(),
+            State::Unknown | State::Server(_) => BTreeSet::new(),
+        };
+        let loaded = app::load_for(&policies, &known).map_err(|findings| {
+            CliError::Refused(format!("the policies are refused:\n{}", findings.join("\n")))
+        })?;
+        Some(loaded)
     };
     let election = Election {
         namespace: arguments.leader_elect_resource_namespace,

@@ -18,6 +18,7 @@ mod reader;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -93,6 +94,11 @@ impl StateFiles {
     /// How much was read of what.
     pub fn counts(&self) -> Counts {
         self.0.held.load().snapshot.counts().clone()
+    }
+
+    /// The names of the clusters and targets that were read last.
+    pub fn cluster_names(&self) -> BTreeSet<ClusterName> {
+        self.0.held.load().snapshot.cluster_names().collect()
     }
 
     /// The set that is in force now.

@@ -66,6 +66,11 @@ impl Clusters {
         all.into_iter().filter_map(|(kind, packed)| Some((kind, packed?.unpack(name.clone())))).collect()
     }
 
+    /// The names of all.
+    pub(in crate::state) fn names(&self) -> impl Iterator<Item = ClusterName> {
+        self.0.keys().filter_map(|name| ClusterName::new(&**name))
+    }
+
     /// Forgets an object.
     pub(in crate::state) fn remove(&mut self, sort: Sort<'_>, name: &str) {
         let Some(namesakes) = self.0.get_mut(name) else { return };

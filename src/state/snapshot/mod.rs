@@ -111,6 +111,11 @@ impl Snapshot {
         self.clusters.namesakes(name, namespace)
     }
 
+    /// The names of all clusters and targets.
+    pub fn cluster_names(&self) -> impl Iterator<Item = ClusterName> {
+        self.clusters.names()
+    }
+
     /// How much was read of what.
     pub fn counts(&self) -> &Counts {
         &self.counts
