@@ -8,8 +8,10 @@ mod policies;
 mod reload;
 mod serve;
 mod state;
+mod trial;
 
-pub use check::{Checked, check};
+pub use check::{CheckInput, Checked, check};
 pub use connected::Election;
 pub use policies::{Loaded, load, load_for};
 pub use serve::{LedgerChoice, ServeConfig, ServeError, State, serve};
+pub use trial::{ClusterLabels, KnownClusters, Parsed, TrialObject, TrialObjects, without_template};

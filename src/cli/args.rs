@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 use crate::app::LedgerChoice;
 use crate::domain::{ClusterName, TargetCluster, parse_duration};
@@ -18,6 +18,23 @@ use crate::telemetry::{LogFilter, LogFormat};
 pub(super) struct Arguments {
     #[command(subcommand)]
     pub(super) command: Command,
+}
+
+/// The command line, with what only one of several commands requires of the flags that they share.
+pub(super) fn command() -> clap::Command {
+    let required = |arg: clap::Arg| arg.required(true);
+    Arguments::command()
+        .mut_subcommand("preview", |preview| {
+            preview.mut_arg("filenames", required).mut_arg("clusters", required)
+        })
+        .mut_subcommand("check", |check| {
+            check.mut_arg("clusters", |clusters| {
+                clusters.help(
+                    "The schedule to try, in binding order: NAME=REPLICAS, separated by commas; if left out, the clusters in --state, or those \
+                     that the policies name and two more",
+                )
+            })
+        })
 }
 
 #[derive(Debug, Subcommand)]
@@ -152,47 +169,63 @@ pub(super) enum PreviewFormat {
     Explain,
 }
 
+/// What `preview` and `check` try policies on. `preview` requires `--filename` and `--clusters`.
+#[derive(Debug, Args)]
+pub(super) struct TrialArgs {
+    /// Objects as they stand before the hook, replicas and overrides applied: every document and every item of a List; - for standard input
+    #[arg(
+        short = 'f',
+        long = "filename",
+        value_name = "FILE|DIR",
+        value_delimiter = ',',
+        env = "REVISER_FILENAME"
+    )]
+    pub(super) filenames: Vec<PathBuf>,
+    /// The resource template that `original` and `divide` read; if left out, the object itself
+    #[arg(long, value_name = "FILE", env = "REVISER_ORIGINAL")]
+    pub(super) original: Option<PathBuf>,
+    /// The schedule in binding order: NAME=REPLICAS, separated by commas
+    #[arg(long, value_name = "NAME=REPLICAS", value_delimiter = ',', value_parser = target_cluster, env = "REVISER_CLUSTERS")]
+    pub(super) clusters: Vec<TargetCluster>,
+    /// Labels of clusters: CLUSTER:KEY=VALUE, separated by commas
+    #[arg(long, value_name = "CLUSTER:KEY=VALUE", value_delimiter = ',', value_parser = cluster_label, env = "REVISER_CLUSTER_LABELS")]
+    pub(super) cluster_labels: Vec<ClusterLabel>,
+    /// Clusters and Works as kubectl prints them; replicas come from --clusters alone
+    #[arg(long, value_name = "FILE|DIR", env = "REVISER_STATE", value_delimiter = ',')]
+    pub(super) state: Vec<PathBuf>,
+}
+
 #[derive(Debug, Args)]
 pub(super) struct PreviewArgs {
-    /// The object as it stands before the hook, replicas and overrides applied; - for standard input
-    #[arg(short, long, value_name = "FILE", env = "REVISER_FILENAME")]
-    pub(super) filename: PathBuf,
     #[command(flatten)]
     pub(super) policies: PolicyArgs,
-    /// The schedule in binding order: NAME=REPLICAS, separated by commas
-    #[arg(long, value_name = "NAME=REPLICAS", required = true, value_delimiter = ',', value_parser = target_cluster, env = "REVISER_CLUSTERS")]
-    pub(super) clusters: Vec<TargetCluster>,
+    #[command(flatten)]
+    pub(super) trial: TrialArgs,
     /// Only this cluster
     #[arg(long, value_name = "NAME", value_parser = cluster_name, env = "REVISER_CLUSTER")]
     pub(super) cluster: Option<ClusterName>,
     /// Where an allocation is already: NAME=CLUSTER
     #[arg(long = "allocation", value_name = "NAME=CLUSTER", value_delimiter = ',', value_parser = allocation, env = "REVISER_ALLOCATION")]
     pub(super) allocations: Vec<(String, ClusterName)>,
-    /// Labels of clusters: CLUSTER:KEY=VALUE, separated by commas
-    #[arg(long, value_name = "CLUSTER:KEY=VALUE", value_delimiter = ',', value_parser = cluster_label, env = "REVISER_CLUSTER_LABELS")]
-    pub(super) cluster_labels: Vec<ClusterLabel>,
-    /// Works (and clusters) as kubectl prints them; replicas come from --clusters alone
-    #[arg(long, value_name = "FILE|DIR", env = "REVISER_STATE", value_delimiter = ',')]
-    pub(super) state: Vec<PathBuf>,
     /// What to print
     #[arg(short, long, value_enum, default_value = "diff", env = "REVISER_OUTPUT")]
     pub(super) output: PreviewFormat,
 }
 
 fn cluster_name(text: &str) -> Result<ClusterName, String> {
-    ClusterName::new(text).ok_or_else(|| "a cluster has a name".to_owned())
+    ClusterName::new(text.trim()).ok_or_else(|| "a cluster has a name".to_owned())
 }
 
 fn target_cluster(text: &str) -> Result<TargetCluster, String> {
     const FORM: &str = "it is NAME=REPLICAS, for instance cluster-x=3; 0 is a number too";
     let (name, replicas) = text.split_once('=').ok_or(FORM)?;
-    let replicas = replicas.parse::<i32>().ok().filter(|replicas| *replicas >= 0).ok_or(FORM)?;
+    let replicas = replicas.trim().parse::<i32>().ok().filter(|replicas| *replicas >= 0).ok_or(FORM)?;
     Ok(TargetCluster { name: cluster_name(name)?, replicas: replicas.into() })
 }
 
 fn allocation(text: &str) -> Result<(String, ClusterName), String> {
     let (name, cluster) = text.split_once('=').ok_or("it is NAME=CLUSTER, for instance fort=cluster-x")?;
-    Ok((name.to_owned(), cluster_name(cluster)?))
+    Ok((name.trim().to_owned(), cluster_name(cluster)?))
 }
 
 /// A label of a cluster.
@@ -206,8 +239,12 @@ pub(super) struct ClusterLabel {
 fn cluster_label(text: &str) -> Result<ClusterLabel, String> {
     const FORM: &str = "it is CLUSTER:KEY=VALUE, for instance cluster-x:region=eu";
     let (cluster, label) = text.split_once(':').ok_or(FORM)?;
-    let (key, value) = label.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or(FORM)?;
-    Ok(ClusterLabel { cluster: cluster_name(cluster)?, key: key.to_owned(), value: value.to_owned() })
+    let (key, value) = label.split_once('=').ok_or(FORM)?;
+    let (key, value) = (key.trim().to_owned(), value.trim().to_owned());
+    if key.is_empty() {
+        return Err(FORM.to_owned());
+    }
+    Ok(ClusterLabel { cluster: cluster_name(cluster)?, key, value })
 }
 
 #[derive(Debug, Args)]
@@ -222,15 +259,8 @@ pub(super) struct CheckArgs {
         value_delimiter = ','
     )]
     pub(super) policies: Vec<PathBuf>,
-    /// Objects to try the policies on, as they stand before the hook
-    #[arg(
-        short = 'f',
-        long = "filename",
-        value_name = "FILE",
-        env = "REVISER_FILENAME",
-        value_delimiter = ','
-    )]
-    pub(super) samples: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) trial: TrialArgs,
     /// Definitions of custom resources as the members have them, for what they make of the fields that `fort` writes
     #[arg(long = "crd", value_name = "FILE", env = "REVISER_CRD", value_delimiter = ',')]
     pub(super) definitions: Vec<PathBuf>,

@@ -2,12 +2,19 @@
 
 use super::args::CheckArgs;
 use super::exit::CliError;
-use super::output;
-use crate::app::{self, Checked};
+use super::{output, trial};
+use crate::app::{self, CheckInput, Checked};
 
 pub(super) fn run(arguments: &CheckArgs) -> Result<(), CliError> {
-    let Checked { findings, refused, documents, notes } =
-        app::check(&arguments.policies, &arguments.samples, &arguments.definitions);
+    let input = CheckInput {
+        policies: &arguments.policies,
+        objects: &arguments.trial.filenames,
+        original: arguments.trial.original.as_deref(),
+        schedule: trial::schedule(&arguments.trial)?,
+        known: trial::known_clusters(&arguments.trial)?,
+        definitions: &arguments.definitions,
+    };
+    let Checked { findings, refused, documents, notes } = app::check(&input);
     for note in notes {
         output::note(&note);
     }

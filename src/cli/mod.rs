@@ -11,18 +11,20 @@ mod manifests;
 mod output;
 mod preview;
 mod serve;
+mod trial;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::FromArgMatches as _;
 
 use args::{Arguments, Command};
 use exit::CliError;
 
 /// Runs the command that `arguments` name, the first of which is the name of the program.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let arguments = match Arguments::try_parse_from(arguments) {
+    let parsed = args::command().try_get_matches_from(arguments);
+    let arguments = match parsed.and_then(|matches| Arguments::from_arg_matches(&matches)) {
         Ok(arguments) => arguments,
         Err(error) => return exit::usage(&error),
     };
@@ -39,6 +41,6 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn completion(shell: clap_complete::Shell) -> Result<(), CliError> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "reviser", &mut script);
+    clap_complete::generate(shell, &mut args::command(), "reviser", &mut script);
     output::write(&script)
 }

@@ -28,5 +28,5 @@ pub use list::{Listing, list};
 pub use look::Look;
 pub use objects::{Object, Objects, read_objects};
 pub use problem::{Cause, Problem};
-pub use read::{File, MAX_FILE_BYTES, OWN_MAPPING, Reading, STDIN, parse, read, read_bytes, read_one};
+pub use read::{File, MAX_FILE_BYTES, OWN_MAPPING, Reading, STDIN, parse, read, read_bytes};
 pub use still::{Found, Still, read_still};

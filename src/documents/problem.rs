@@ -55,10 +55,4 @@ pub enum Cause {
     /// A directory where a file is wanted.
     #[error("a directory, and one file is wanted")]
     Directory,
-    /// Not one document, where one is wanted.
-    #[error("{found} documents, and exactly one is wanted")]
-    Count {
-        /// How many there are.
-        found: usize,
-    },
 }

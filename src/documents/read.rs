@@ -1,14 +1,14 @@
 //! Files to documents.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::yaml::{self, Document};
 
 use super::{Cause, Listing, Problem, list};
 
-/// The size of the largest file that [`read`] and [`read_one`] read.
+/// The size of the largest file that is read, in bytes.
 pub const MAX_FILE_BYTES: u64 = 8 << 20;
 
 /// The least capacity with which the usual allocator makes a mapping of its own for a buffer, gives it back as soon as it is
@@ -19,7 +19,7 @@ pub const OWN_MAPPING: usize = (32 << 20) + 4096;
 /// Up to here a buffer is nothing out of the ordinary.
 const SMALL: usize = 128 << 10;
 
-/// What stands for the standard input, where one document is wanted.
+/// What stands for the standard input, where objects are wanted.
 pub const STDIN: &str = "-";
 
 /// One file and what is in it.
@@ -59,20 +59,6 @@ pub fn read(paths: &[PathBuf]) -> Reading {
     }
     reading.problems.sort_by(|a, b| a.path.cmp(&b.path));
     reading
-}
-
-/// Reads the one document that `path` holds, [`STDIN`] being the standard input.
-pub fn read_one(path: &Path) -> Result<Document, Problem> {
-    let documents = if path == Path::new(STDIN) { read_from(io::stdin().lock()) } else { read_file(path) };
-    documents.and_then(only).map_err(|cause| Problem { path: path.to_owned(), cause })
-}
-
-fn only(mut documents: Vec<Document>) -> Result<Document, Cause> {
-    let found = documents.len();
-    match documents.pop() {
-        Some(document) if found == 1 => Ok(document),
-        _ => Err(Cause::Count { found }),
-    }
 }
 
 pub(super) fn read_file(path: &Path) -> Result<Vec<Document>, Cause> {
@@ -224,22 +210,5 @@ mod tests {
         let reading = read(&[directory.path().to_owned()]);
         assert_eq!(names(&reading, directory.path()), ["a.yaml"]);
         assert_eq!(problems(&reading, directory.path()), ["b.yaml: larger than the 8 MiB that are read"]);
-    }
-
-    #[test]
-    fn one_document_is_exactly_one() {
-        let directory = directory(&[
-            ("none.yaml", b"# nothing\n"),
-            ("one.yaml", b"---\na: 1\n---\n"),
-            ("two.yaml", b"a: 1\n---\nb: 2\n"),
-        ]);
-        let one = |name: &str| read_one(&directory.path().join(name));
-        let cause = |name: &str| one(name).unwrap_err().cause().to_string();
-        assert_eq!(one("one.yaml").unwrap().value.to_string(), r#"{"a":1}"#);
-        assert_eq!(cause("none.yaml"), "0 documents, and exactly one is wanted");
-        assert_eq!(cause("two.yaml"), "2 documents, and exactly one is wanted");
-        assert_eq!(cause(""), "a directory, and one file is wanted");
-        assert_eq!(cause("missing"), "No such file or directory (os error 2)");
-        assert_eq!(only(read_from(&b"{\"a\": 1}\n"[..]).unwrap()).unwrap().value.to_string(), r#"{"a":1}"#);
     }
 }

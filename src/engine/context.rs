@@ -32,6 +32,8 @@ pub(super) struct Context<'r, 'f, 'a> {
     seen: Option<(usize, Value<'a>)>,
     /// What the rule that is being applied warns of.
     pub(super) warnings: Vec<String>,
+    /// Whether an expression has read `original`.
+    pub(super) reads_original: bool,
 }
 
 /// How many bytes the expressions of one request may give together to be written into the object.
@@ -63,6 +65,7 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
             values: BTreeMap::new(),
             seen: None,
             warnings: Vec::new(),
+            reads_original: false,
         }
     }
 
@@ -119,13 +122,16 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
         let known = |value: Value<'a>| Ok(value);
         Ok(match variable {
             Variable::Object => known(self.object(object)?),
-            Variable::Original => match &target.original {
-                Some(original) => known(read(original)?),
-                None if self.request.is_unbound => {
-                    unknown("the Work has no binding, and its template is not known")
+            Variable::Original => {
+                self.reads_original = true;
+                match &target.original {
+                    Some(original) => known(read(original)?),
+                    None if self.request.is_unbound => {
+                        unknown("the Work has no binding, and its template is not known")
+                    }
+                    None => unknown("the template is not known here"),
                 }
-                None => unknown("the template is not known here"),
-            },
+            }
             Variable::Replicas => match target.replicas {
                 Some(replicas) => known(replicas.into()),
                 None if self.request.is_unbound => {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::actions::Ask as _;
+use super::actions::{Action, Ask as _};
 use super::compiled::{Allocation, OnError, Policy, Rule};
 use super::context::Context;
 use super::handover::{Deliveries, Handing, Settled};
@@ -95,6 +95,8 @@ pub struct Revision<'r, 'a> {
     pub skipped: Vec<Skipped<'r>>,
     /// What the user should know about rules and transformations that did less than they say.
     pub warnings: Vec<String>,
+    /// Whether a rule that applies reads the template: in an expression, or to divide a number.
+    pub reads_original: bool,
     /// The transformations that changed something, after the rules, as `Kind/name`.
     pub transformed: Vec<String>,
     /// The transformations that changed nothing, in the order in which they apply.
@@ -236,6 +238,9 @@ fn run<'r, 'a>(
                 trace.steps.push(Step { rule: format!("{}/{}", policy.owner, rule.name), outcome, warnings });
             }
             warnings.extend(context.warnings.drain(..).map(warned));
+            if matches!((&done, &rule.action), (Done::Applied, Action::Divide(_))) {
+                context.reads_original = true;
+            }
             match done {
                 Done::Skipped(failure) => skipped.push(Skipped { policy, rule, failure: about(failure) }),
                 Done::Applied if object.changes() != before => applied.push((policy, rule)),
@@ -254,8 +259,20 @@ fn run<'r, 'a>(
             placed.filter_map(|(name, settled)| Placement::of(name, settled, facts.entries)).collect();
     }
     let (hosts, handings, claims) = Default::default();
-    let mut revision =
-        Revision { object, applied, skipped, warnings, transformed, idle, hosts, handings, claims, trace };
+    let reads_original = context.reads_original;
+    let mut revision = Revision {
+        object,
+        applied,
+        skipped,
+        warnings,
+        reads_original,
+        transformed,
+        idle,
+        hosts,
+        handings,
+        claims,
+        trace,
+    };
     for (allocation, settled) in context.settled {
         revision.settle(allocation, settled, request.target, facts.entries);
     }

@@ -26,6 +26,8 @@ pub struct Revised<'a> {
     pub warnings: Vec<String>,
     /// The transformations that the object chooses and that changed nothing.
     pub idle: Vec<Idle>,
+    /// Whether a rule that applies reads the template.
+    pub reads_original: bool,
     /// The allocations that rules asked for and that the cluster hosts.
     pub hosts: Vec<String>,
     /// The allocations that leave a cluster.
@@ -223,6 +225,7 @@ impl<'a> Revised<'a> {
             skipped: skipped.collect(),
             warnings: revision.warnings,
             idle: revision.idle,
+            reads_original: revision.reads_original,
             hosts: revision.hosts,
             handings: revision.handings,
             hash: selection.hash(),

@@ -139,7 +139,7 @@ fn an_object_that_no_policy_selects_says_so() {
     );
     let table = "CLUSTER  REPLICAS  HOSTS  RULES\nx        1         -      -\n";
     let note =
-        "no policy selects Rollout/checkout (deploy.example.com/v1alpha1): every cluster gets it as it is\n";
+        "no policy selects Rollout/checkout (deploy.example.com/v1alpha1): every cluster gets it unchanged\n";
     let rest = "\n# cluster: x (replicas: 1)\nno policy selects the object\n";
     assert_done(&done, 0, &format!("{table}{rest}"), note);
 }

@@ -65,6 +65,7 @@ fn every_flag_is_in_the_help_with_its_variable_and_its_default() {
             "preview",
             vec![
                 "--filename",
+                "--original",
                 "--policy",
                 "--clusters",
                 "--cluster ",
@@ -74,7 +75,18 @@ fn every_flag_is_in_the_help_with_its_variable_and_its_default() {
                 "--output",
             ],
         ),
-        ("check", vec!["--policy", "--filename", "--crd"]),
+        (
+            "check",
+            vec![
+                "--policy",
+                "--filename",
+                "--original",
+                "--clusters",
+                "--cluster-labels",
+                "--state",
+                "--crd",
+            ],
+        ),
         ("certs", vec!["--out", "--dns", "--ip", "--force"]),
     ] {
         let text = help(command);

@@ -11,6 +11,9 @@ mod admissions;
 mod certs;
 mod chaperons;
 mod check;
+mod check_clusters;
+mod check_objects;
+mod check_repeated;
 mod clusters;
 mod completion;
 mod explain;
@@ -23,6 +26,7 @@ mod log;
 mod platform_keys;
 mod policies;
 mod preview;
+mod preview_objects;
 #[path = "../support/process.rs"]
 mod process;
 mod serve;

@@ -219,11 +219,10 @@ fn a_schedule_that_can_not_be_is_a_usage_error() {
 }
 
 #[test]
-fn a_file_that_holds_no_single_object_is_refused() {
-    let two = format!("{ROLLOUT}---\n{ROLLOUT}");
+fn a_file_without_an_object_is_refused() {
     for (object, problem) in [
-        (two.as_str(), "2 documents, and exactly one is wanted"),
-        ("# nothing\n", "0 documents, and exactly one is wanted"),
+        ("# nothing\n", "there is no object in it"),
+        ("apiVersion: v1\nkind: List\nitems: []\n", "there is no object in it"),
         ("a: b: c\n", "line 1, column 5: mapping values are not allowed in this context"),
         ("[1]\n", "must be a map, is a list"),
         ("kind: Rollout\n", "/apiVersion: must be a string that is not empty"),
@@ -274,7 +273,7 @@ fn policies_are_those_that_are_named() {
 fn a_workload_that_no_policy_selects_is_said_so() {
     let done = preview_of(&ROLLOUT.replace("kind: Rollout", "kind: Deployment"), &["--clusters", "x=1"]);
     let text = format!(
-        "{BUILT_IN}no policy selects Deployment/checkout (deploy.example.com/v1alpha1): every cluster gets it as it is\n"
+        "{BUILT_IN}no policy selects Deployment/checkout (deploy.example.com/v1alpha1): every cluster gets it unchanged\n"
     );
     let row = "x        1         -      -";
     assert_done(&done, 0, &format!("{}\n# cluster: x: nothing changes\n", table(&[row])), &text);

@@ -1,13 +1,39 @@
 //! Everything that can be said about policies before they are in force: `reviser check`.
 
+mod clusters;
+mod repeat;
 mod samples;
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use super::policies::Examined;
+use super::trial::{KnownClusters, TrialObject, TrialObjects, without_template};
 use crate::documents::{self, Fault};
+use crate::domain::{ClusterName, Schedule};
+use crate::engine::PolicySet;
 use crate::json::Value;
-use crate::policy;
+use crate::policy::{self, PolicyFinding};
+
+use clusters::TrialClusters;
+use samples::{Report, Trials};
+
+/// What to check, and with what.
+#[derive(Debug)]
+pub struct CheckInput<'i> {
+    /// Files and directories of policies.
+    pub policies: &'i [PathBuf],
+    /// Files and directories of objects to try them on.
+    pub objects: &'i [PathBuf],
+    /// The file with the templates of those objects.
+    pub original: Option<&'i Path>,
+    /// The clusters to try; none for those that files and policies name.
+    pub schedule: Schedule,
+    /// What is known about clusters.
+    pub known: KnownClusters,
+    /// Files of definitions of custom resources.
+    pub definitions: &'i [PathBuf],
+}
 
 /// What came of a check.
 #[derive(Debug)]
@@ -22,36 +48,80 @@ pub struct Checked {
     pub notes: Vec<String>,
 }
 
-/// Checks the policies in these files and directories, alone and with objects and definitions.
-pub fn check(policies: &[PathBuf], samples: &[PathBuf], definitions: &[PathBuf]) -> Checked {
-    let examined = Examined::of(policies);
+/// Checks policies, alone and with objects, clusters and definitions.
+pub fn check(input: &CheckInput<'_>) -> Checked {
+    let examined = Examined::of(input.policies);
     let (refused, documents) = (examined.faults.len(), examined.sources.len());
-    let mut findings = [examined.faults.as_slice(), &examined.warnings].concat();
-    let mut notes = Vec::new();
+    let mut report =
+        Report { findings: [examined.faults.as_slice(), &examined.warnings].concat(), notes: Vec::new() };
     match &examined.policies {
         Some(set) => {
-            for path in samples {
-                findings.extend(samples::run(path, set, &examined, &mut notes));
+            let listed = input.schedule.clusters().iter().map(|entry| entry.name.clone());
+            let known: BTreeSet<ClusterName> = input.known.names().into_iter().chain(listed).collect();
+            report.findings.extend(examined.unknown_clusters(set, &known));
+            if !input.objects.is_empty() {
+                try_objects(input, set, &examined, &mut report);
             }
-            let read = read(definitions, &mut findings);
-            if read.is_empty() && !definitions.is_empty() {
-                notes.push("there is no definition in the files of --crd".to_owned());
-            }
-            for (path, document) in &read {
-                for object in objects(&document.value) {
-                    let (found, told) = policy::definition(object, set);
-                    findings.extend(found.iter().map(|it| {
-                        let problem = format!("{}: {}", path.display(), it.problem);
-                        examined.fault(it.policy, &it.field, &problem)
-                    }));
-                    notes.extend(told.map(|told| format!("{}: {told}", path.display())));
-                }
-            }
+            check_definitions(input.definitions, set, &examined, &mut report);
         }
-        None if samples.is_empty() && definitions.is_empty() => {}
-        None => notes.push("the policies are not tried before they are mended".to_owned()),
+        None if input.objects.is_empty() && input.definitions.is_empty() => {}
+        None => report.notes.push("the policies are not tried before they are corrected".to_owned()),
     }
-    Checked { findings: Fault::texts(findings), refused, documents, notes }
+    Checked { findings: Fault::texts(report.findings), refused, documents, notes: report.notes }
+}
+
+fn try_objects(input: &CheckInput<'_>, set: &PolicySet, examined: &Examined, report: &mut Report) {
+    let TrialObjects { objects, faults, notes } = TrialObjects::read(input.objects, input.original);
+    report.findings.extend(faults);
+    report.notes.extend(notes);
+    let runtime = match tokio::runtime::Builder::new_current_thread().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return report.findings.push(Fault::of(Path::new("reviser"), &error.to_string())),
+    };
+    let clusters = TrialClusters::new(&input.schedule, &input.known, set);
+    let trials = Trials::new(set, examined, &input.known, &clusters);
+    let (mut unselected, mut reading): (Vec<&TrialObject>, Vec<&TrialObject>) = (Vec::new(), Vec::new());
+    for object in &objects {
+        match runtime.block_on(trials.run(object, report)) {
+            Ok(tried) => {
+                unselected.extend((!tried.is_selected).then_some(object));
+                reading.extend(tried.reads_original.then_some(object));
+            }
+            Err(error) => report.findings.push(object.fault(&error.to_string())),
+        }
+    }
+    report.notes.extend(without_template(reading, input.original));
+    match unselected.as_slice() {
+        [] => {}
+        [object] if objects.len() == 1 => {
+            report.findings.push(object.fault("no policy selects this object"));
+        }
+        [first, ..] if unselected.len() == objects.len() => {
+            report
+                .findings
+                .push(first.fault(&format!("no policy selects any of the {} objects", objects.len())));
+        }
+        some => {
+            report.notes.push(format!("no policy selects {} of the {} objects", some.len(), objects.len()));
+        }
+    }
+}
+
+fn check_definitions(definitions: &[PathBuf], set: &PolicySet, examined: &Examined, report: &mut Report) {
+    let read = read(definitions, &mut report.findings);
+    if read.is_empty() && !definitions.is_empty() {
+        report.notes.push("there is no definition in the files of --crd".to_owned());
+    }
+    for (path, document) in &read {
+        for object in objects(&document.value) {
+            let (found, told) = policy::definition(object, set);
+            report.findings.extend(found.into_iter().map(|it| {
+                let problem = format!("{}: {}", path.display(), it.problem);
+                examined.finding(&PolicyFinding { problem, ..it })
+            }));
+            report.notes.extend(told.map(|told| format!("{}: {told}", path.display())));
+        }
+    }
 }
 
 /// The items of a list, as `kubectl get -o yaml` prints several objects; else the object itself.

@@ -1,200 +1,311 @@
-//! Policies tried on an object.
-//!
-//! The clusters are those that the policies and transformations name, wildcards filled in, and two more, so that there is one of everything: one that hosts
-//! an allocation and one that does not, one that a rule names and one that none does. The first of the two is the heaviest.
+//! Policies tried on the objects of `--filename`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::sync::Arc;
 
+use super::clusters::TrialClusters;
+use super::repeat::Repeated;
 use crate::app::policies::Examined;
-use crate::documents::{self, Fault};
-use crate::domain::{ClusterName, Code, Failure, Schedule, Target, TargetCluster, Workload};
-use crate::engine::{ClusterPattern, Idle, PolicySet};
-use crate::json::{Pointer, Raw, Text};
+use crate::app::trial::{KnownClusters, Parsed, TrialObject};
+use crate::documents::Fault;
+use crate::domain::{ClusterName, Code, Failure, Schedule, Target, TargetCluster};
+use crate::engine::{Action, PolicySet};
+use crate::expression::Variable;
+use crate::json::{ParseError, Pointer, Raw};
+use crate::policy;
 use crate::service::{Revised, Service};
 use crate::state::memory::MemoryLedger;
 
-/// The clusters that are made up, with their replicas.
-const MADE_UP: [(&str, i64); 2] = [("sample-1", 2), ("sample-2", 1)];
-
-/// Runs the policies on the object in the file at `path`, for each cluster. What they fail with is a finding, unless more would have
-/// to be known, which is a note.
-pub(super) fn run(path: &Path, set: &PolicySet, examined: &Examined, notes: &mut Vec<String>) -> Vec<Fault> {
-    let document = match documents::read_one(path) {
-        Ok(document) => document,
-        Err(problem) => return vec![Fault::from(&problem)],
-    };
-    let text = document.value.to_string();
-    let (workload, text) = match (Workload::read(&document.value), Text::parse(text.as_bytes())) {
-        (Ok(workload), Ok(text)) => (workload, text),
-        (Err(problem), _) => return vec![Fault::of(path, &problem)],
-        (_, Err(error)) => return vec![Fault::of(path, &error.to_string())],
-    };
-    match set.selection(&workload, &text.root()) {
-        Ok(selection) if selection.is_empty() => {
-            let warned = selection.warnings.iter();
-            notes.extend(warned.map(|warning| format!("warning: {}: {warning}", path.display())));
-            return vec![Fault::of(path, "no policy selects this object")];
-        }
-        Ok(_) => {}
-        Err(failure) => return vec![Fault::of(path, &failure.message())],
-    }
-    let trial = Trial { path, set, examined, workload: &workload, object: text.root() };
-    match tokio::runtime::Builder::new_current_thread().build() {
-        Ok(runtime) => runtime.block_on(trial.run(notes)),
-        Err(error) => vec![Fault::of(path, &error.to_string())],
-    }
+/// What is tried.
+pub(super) struct Trials<'t> {
+    pub(super) set: &'t PolicySet,
+    pub(super) examined: &'t Examined,
+    clusters: &'t TrialClusters,
+    service: Service,
+    /// The set without its policies.
+    rest: PolicySet,
 }
 
-struct Trial<'t> {
-    path: &'t Path,
-    set: &'t PolicySet,
-    examined: &'t Examined,
-    workload: &'t Workload,
-    object: Raw<'t>,
+/// What came of it.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    pub(super) findings: Vec<Fault>,
+    pub(super) notes: Vec<String>,
 }
 
-impl Trial<'_> {
-    /// Policies that fail are left out when those after them are tried, so that all are.
-    async fn run(&self, notes: &mut Vec<String>) -> Vec<Fault> {
-        let schedule = schedule(self.set);
-        let mut tried = PolicySet { policies: Vec::new(), ..self.set.clone() };
-        // What the object chooses itself comes after all policies, and is tried without any.
-        let mut findings = self.chosen(&tried, &schedule, notes).await;
-        for (position, policy) in self.set.policies.iter().enumerate() {
-            tried.policies.push(policy.clone());
-            // By what is wrong, the clusters for which it is.
-            let mut failures: BTreeMap<(String, String), Vec<ClusterName>> = BTreeMap::new();
-            let mut unknown = None;
-            for (cluster, failure) in self.failures(&tried, &schedule).await {
-                let Some(key) = self.place(position, &cluster, &failure) else { continue };
-                if failure.code() == Code::Unavailable {
-                    unknown.get_or_insert(failure);
-                } else {
-                    failures.entry(key).or_default().push(cluster);
-                }
+/// What a rule does in some clusters.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Found {
+    policy: usize,
+    /// `None` if no rule is named.
+    rule: Option<usize>,
+    does: &'static str,
+    problem: String,
+}
+
+/// What came of one object.
+#[derive(Default)]
+struct Outcome {
+    found: BTreeMap<Found, Vec<ClusterName>>,
+    /// What comes of the name of a made-up cluster, and says nothing about the clusters that there are.
+    of_made_up_names: BTreeSet<Found>,
+    /// By policy, why not all of it can be tried.
+    unknown: BTreeMap<usize, Failure>,
+    /// What is wrong without any policy.
+    own: BTreeSet<String>,
+    /// Why transformations can't be tried.
+    own_unknown: Option<Failure>,
+    reads_original: bool,
+}
+
+/// What came of trying an object.
+pub(super) struct Tried {
+    pub(super) is_selected: bool,
+    /// Whether a rule has read `original`.
+    pub(super) reads_original: bool,
+}
+
+impl<'t> Trials<'t> {
+    pub(super) fn new(
+        set: &'t PolicySet,
+        examined: &'t Examined,
+        known: &KnownClusters,
+        clusters: &'t TrialClusters,
+    ) -> Self {
+        let rest = PolicySet { policies: Vec::new(), ..set.clone() };
+        let service = known.service(rest.clone(), MemoryLedger::default());
+        Self { set, examined, clusters, service, rest }
+    }
+
+    /// Tries the policies on an object, in each cluster.
+    pub(super) async fn run(&self, object: &TrialObject, report: &mut Report) -> Result<Tried, ParseError> {
+        let parsed = object.parse()?;
+        let selected = match self.set.selection(&object.workload, &parsed.object.root()) {
+            Ok(selection) if selection.is_empty() => {
+                return Ok(Tried { is_selected: false, reads_original: false });
             }
-            notes.extend(unknown.as_ref().map(|unknown| {
-                format!("{}: not all of {} can be tried: {unknown}", self.path.display(), policy.owner)
-            }));
-            if failures.is_empty() && unknown.is_none() {
+            Ok(selection) => selection.policies,
+            Err(failure) => {
+                report.findings.push(object.fault(&failure.message()));
+                return Ok(Tried { is_selected: true, reads_original: false });
+            }
+        };
+        let policies = self.set.policies.iter().enumerate();
+        let is_selected = |policy| selected.iter().any(|selected| std::ptr::eq(*selected, policy));
+        let selected: Vec<usize> =
+            policies.filter(|(_, policy)| is_selected(*policy)).map(|(position, _)| position).collect();
+        let (mut outcome, mut repeated) = (Outcome::default(), Repeated::default());
+        for entry in self.clusters.schedule.clusters() {
+            let trial = Trial { trials: self, object, parsed: &parsed, cluster: &entry.name };
+            trial.run(&selected, &mut outcome, &mut repeated).await;
+        }
+        let reads_original = outcome.reads_original;
+        outcome.report(self, object, report);
+        repeated.report(self, object, report);
+        Ok(Tried { is_selected: true, reads_original })
+    }
+
+    /// The policies at these positions, and all else that the set holds.
+    fn policies(&self, positions: &[usize]) -> PolicySet {
+        let policies = positions.iter().map(|position| self.set.policies[*position].clone()).collect();
+        PolicySet { policies, ..self.rest.clone() }
+    }
+}
+
+impl Outcome {
+    fn report(self, trials: &Trials<'_>, object: &TrialObject, report: &mut Report) {
+        let label = object.label();
+        report.findings.extend(self.own.iter().map(|problem| object.fault(problem)));
+        if let Some(unknown) = self.own_unknown {
+            report.notes.push(format!("{label}: not all transformations can be tried: {unknown}"));
+        }
+        for (position, failure) in self.unknown {
+            let owner = &trials.set.policies[position].owner;
+            report.notes.push(format!("{label}: not all of {owner} can be tried: {failure}"));
+        }
+        let place = |rule: Option<usize>| rule.map_or_else(|| Pointer::of(["spec"]), rule_place);
+        for found in self.of_made_up_names.iter().filter(|found| !self.found.contains_key(found)) {
+            let Found { policy, rule, does, problem } = found;
+            let text = format!("{does} on {label} in a cluster that no policy names: {problem}");
+            report.notes.push(trials.examined.fault(*policy, &place(*rule), &text).to_string());
+        }
+        for (Found { policy, rule, does, problem }, clusters) in self.found {
+            let text = format!("{does} on {label} in {}: {problem}", listed(&clusters));
+            report.findings.push(trials.examined.fault(policy, &place(rule), &text));
+        }
+    }
+}
+
+/// Where the rule at a position stands.
+pub(super) fn rule_place(rule: usize) -> Pointer {
+    Pointer::of(["spec", "rules"]).join(rule.to_string())
+}
+
+pub(super) fn listed(clusters: &[ClusterName]) -> String {
+    clusters.iter().map(ClusterName::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// One object in one cluster.
+pub(super) struct Trial<'r, 't, 'p> {
+    pub(super) trials: &'r Trials<'t>,
+    pub(super) object: &'r TrialObject,
+    parsed: &'p Parsed<'p>,
+    pub(super) cluster: &'r ClusterName,
+}
+
+impl<'p> Trial<'_, '_, 'p> {
+    async fn run(&self, selected: &[usize], outcome: &mut Outcome, repeated: &mut Repeated) {
+        // What the object chooses itself, and what is wrong with it, shows without any policy.
+        match self.revise(&[]).await {
+            Ok(revised) => outcome.own.extend(revised.warnings.iter().map(|it| format!("warns: {it}"))),
+            Err(failure) if self.is_unknown(&failure, &[]).await => {
+                outcome.own_unknown.get_or_insert(failure);
+                return;
+            }
+            Err(failure) => {
+                outcome.own.insert(format!("fails: {failure}"));
+                return;
+            }
+        }
+        let mut tried = selected.to_vec();
+        let Some(revised) = self.settle(&mut tried, outcome).await else { return };
+        outcome.reads_original |= revised.reads_original;
+        for warning in &revised.warnings {
+            let rule = tried.iter().find_map(|&policy| Some((policy, self.rule_of(policy, warning)?)));
+            if let Some((policy, (rule, problem))) = rule {
+                self.keep(Found { policy, rule: Some(rule), does: "warns", problem }, outcome).await;
+            }
+        }
+        repeated.run(self, &tried, &revised).await;
+    }
+
+    /// Revises the object by the policies at these positions.
+    async fn revise(&self, positions: &[usize]) -> Result<Revised<'p>, Failure> {
+        let target = self.parsed.target(self.cluster, &self.trials.clusters.schedule);
+        self.revise_for(positions, self.parsed.object.root(), &target).await
+    }
+
+    /// Revises the result of a revision as if it were the object.
+    pub(super) async fn revise_again<'a>(
+        &self,
+        positions: &[usize],
+        result: Raw<'a>,
+    ) -> Result<Revised<'a>, Failure>
+    where
+        'p: 'a,
+    {
+        let target = self.parsed.target(self.cluster, &self.trials.clusters.schedule);
+        self.revise_for(positions, result, &target).await
+    }
+
+    async fn revise_for<'a>(
+        &self,
+        positions: &[usize],
+        object: Raw<'a>,
+        target: &Target<'a>,
+    ) -> Result<Revised<'a>, Failure> {
+        let service = &self.trials.service;
+        service.replace_policies(self.trials.policies(positions));
+        service.explain(&self.object.workload, object, target).await
+    }
+
+    /// Revises the object by the policies at the positions in `tried`. Those that fail are noted and removed, so that all are tried.
+    async fn settle(&self, tried: &mut Vec<usize>, outcome: &mut Outcome) -> Option<Revised<'p>> {
+        loop {
+            let failure = match self.revise(tried).await {
+                Ok(revised) => return Some(revised),
+                Err(failure) => failure,
+            };
+            let (policy, rule, problem) = self.blame(tried, &failure).await?;
+            outcome.reads_original |= self.trials.set.policies[policy].needs_original;
+            if self.is_unknown(&failure, &[policy]).await || self.depends_on_schedule(policy, rule).await {
+                outcome.unknown.entry(policy).or_insert(failure);
+            } else {
+                self.keep(Found { policy, rule, does: "fails", problem }, outcome).await;
+            }
+            tried.retain(|position| *position != policy);
+        }
+    }
+
+    async fn keep(&self, found: Found, outcome: &mut Outcome) {
+        if self.comes_of_made_up_name(&found).await {
+            outcome.of_made_up_names.insert(found);
+        } else {
+            outcome.found.entry(found).or_default().push(self.cluster.clone());
+        }
+    }
+
+    /// Whether something is found only because of the name of a made-up cluster: it is looked up and not there, or nothing is found in the
+    /// place of that cluster under the name of another one.
+    async fn comes_of_made_up_name(&self, found: &Found) -> bool {
+        let (clusters, Some(rule)) = (self.trials.clusters, found.rule) else { return false };
+        let policy = &self.trials.set.policies[found.policy];
+        let rule = &policy.rules[rule];
+        if !clusters.is_made_up(self.cluster) || !policy.reads(rule).contains(&Variable::ClusterName) {
+            return false;
+        }
+        if policy::misses_cluster_name(policy, rule, &found.problem) {
+            return true;
+        }
+        for (name, schedule) in clusters.in_place_of(self.cluster) {
+            if !rule.target.needs_cluster() && !rule.target.includes(&name, None).unwrap_or(false) {
                 continue;
             }
-            tried.policies.pop();
-            for ((field, problem), clusters) in failures {
-                let field = Pointer::parse(&field).unwrap_or(Pointer::ROOT);
-                let clusters: Vec<&str> = clusters.iter().map(ClusterName::as_str).collect();
-                let problem =
-                    format!("fails on {} in {}: {problem}", self.path.display(), clusters.join(", "));
-                findings.push(self.examined.fault(position, &field, &problem));
+            let target = self.parsed.target(&name, &schedule);
+            let revised = self.revise_for(&[found.policy], self.parsed.object.root(), &target).await;
+            if revised.is_ok_and(|revised| revised.warnings.is_empty()) {
+                return true;
             }
         }
-        findings
+        false
     }
 
-    async fn chosen(&self, set: &PolicySet, schedule: &Schedule, notes: &mut Vec<String>) -> Vec<Fault> {
-        let service = Service::new(set.clone(), Arc::new(MemoryLedger::default()));
-        let (mut failures, mut idle, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
-        for entry in schedule.clusters() {
-            match self.revised(&service, schedule, entry).await {
-                Ok(revised) => {
-                    idle.extend(revised.idle);
-                    warnings.extend(revised.warnings);
-                }
-                Err(failure) => failures.push(failure),
-            }
-        }
-        let (unknown, failures): (Vec<_>, Vec<_>) =
-            failures.into_iter().partition(|failure| failure.code() == Code::Unavailable);
-        let path = self.path.display();
-        notes.extend(
-            unknown.first().map(|unknown| format!("{path}: not all transformations can be tried: {unknown}")),
-        );
-        notes.extend(warnings.iter().map(|warning| format!("warning: {path}: {warning}")));
-        notes.extend(telling(&idle, schedule).map(|idle| format!("warning: {path}: {idle}")));
-        failures.iter().map(|failure| Fault::of(self.path, &format!("fails: {failure}"))).collect()
-    }
-
-    /// The object for one cluster of `schedule`.
-    async fn revised(
-        &self,
-        service: &Service,
-        schedule: &Schedule,
-        entry: &TargetCluster,
-    ) -> Result<Revised<'_>, Failure> {
-        // The door of PodChaperons knows neither.
-        let is_known = !self.workload.is_chaperon();
-        let target = Target {
-            cluster: entry.name.clone(),
-            replicas: is_known.then_some(entry.replicas),
-            schedule: is_known.then(|| schedule.clone()),
-            original: None,
-        };
-        service.explain(self.workload, self.object, &target).await
-    }
-
-    /// Why there is no revision, for the clusters for which there is none.
-    async fn failures(&self, set: &PolicySet, schedule: &Schedule) -> Vec<(ClusterName, Failure)> {
-        let service = Service::new(set.clone(), Arc::new(MemoryLedger::default()));
-        let mut failures = Vec::new();
-        for entry in schedule.clusters() {
-            let revised = self.revised(&service, schedule, entry).await;
-            failures.extend(revised.err().map(|failure| (entry.name.clone(), failure)));
-        }
-        failures
-    }
-
-    /// Which rule of the policy fails, and with what. A failure says by which rule it is; one that is of none is the policy's, but for
-    /// those of a transformation.
-    fn place(&self, position: usize, cluster: &ClusterName, failure: &Failure) -> Option<(String, String)> {
-        let policy = &self.set.policies[position];
+    /// Which policy and rule fail, and with what. A failure that names no rule is that of the first policy that brings one.
+    async fn blame(&self, tried: &[usize], failure: &Failure) -> Option<(usize, Option<usize>, String)> {
         let message = failure.message();
-        for (rule_position, rule) in policy.rules.iter().enumerate() {
-            let context = format!("{} rule {:?} cluster {:?}: ", policy.owner, rule.name, cluster.as_str());
-            if let Some(problem) = message.strip_prefix(&context) {
-                let field = Pointer::of(["spec", "rules"]).join(rule_position.to_string());
-                return Some((field.to_string(), problem.to_owned()));
+        for &position in tried {
+            if let Some((rule, problem)) = self.rule_of(position, &message) {
+                return Some((position, Some(rule), problem));
             }
         }
-        let is_transformation = ["TargetPodTransformation/", "ClusterTargetPodTransformation/"]
-            .iter()
-            .any(|kind| message.starts_with(kind));
-        (!is_transformation).then(|| ("/spec".to_owned(), message))
+        for count in 1..=tried.len() {
+            if let Err(failure) = self.revise(&tried[..count]).await {
+                return Some((tried[count - 1], None, failure.message()));
+            }
+        }
+        None
     }
-}
 
-/// Of the transformations that change nothing, those of which somebody should know: an entry is for the cluster, or none of the clusters
-/// is changed by it. The latter are told of one cluster.
-fn telling<'i>(idle: &'i [Idle], schedule: &'i Schedule) -> impl Iterator<Item = &'i Idle> {
-    let everywhere = |one: &Idle| {
-        let same = |other: &&Idle| other.transformation == one.transformation;
-        idle.iter().filter(same).count() >= schedule.clusters().len()
-    };
-    let is_first = |position: usize| {
-        !idle[..position].iter().any(|earlier| earlier.transformation == idle[position].transformation)
-    };
-    let tells =
-        move |(position, one): &(usize, &Idle)| one.has_entry || is_first(*position) && everywhere(one);
-    idle.iter().enumerate().filter(tells).map(|(_, one)| one)
-}
+    /// The rule of the policy that a message is about, and the rest of the message.
+    pub(super) fn rule_of(&self, position: usize, message: &str) -> Option<(usize, String)> {
+        let policy = &self.trials.set.policies[position];
+        policy.rules.iter().enumerate().find_map(|(rule, it)| {
+            let context =
+                format!("{} rule {:?} cluster {:?}: ", policy.owner, it.name, self.cluster.as_str());
+            Some((rule, message.strip_prefix(&context)?.to_owned()))
+        })
+    }
 
-/// A schedule over all clusters that the policies and transformations name, and two more.
-fn schedule(set: &PolicySet) -> Schedule {
-    let rules = set.policies.iter().flat_map(|policy| &policy.rules);
-    let patterns = rules.flat_map(|rule| rule.target.names.iter().chain(&rule.target.exclude));
-    let transformations = set.transformations.iter();
-    let references = transformations.flat_map(|one| one.references().map(|(_, _, name)| name.clone()));
-    let named: BTreeSet<ClusterName> = patterns.filter_map(filled).chain(references).collect();
-    let made_up = MADE_UP.iter().filter_map(|(name, replicas)| Some((ClusterName::new(*name)?, *replicas)));
-    let clusters: BTreeMap<ClusterName, i64> =
-        named.into_iter().map(|name| (name, 1)).chain(made_up).collect();
-    let clusters = clusters.into_iter().map(|(name, replicas)| TargetCluster { name, replicas });
-    // No name is there twice in a map.
-    Schedule::new(clusters.collect()).unwrap_or_default()
-}
+    /// Whether a failure is about something that a server could know, and that no flag says. What the door of the object never knows
+    /// is not.
+    async fn is_unknown(&self, failure: &Failure, policies: &[usize]) -> bool {
+        if failure.code() != Code::Unavailable || self.trials.clusters.are_described {
+            return false;
+        }
+        let target = self.parsed.whole_target(self.cluster, &self.trials.clusters.schedule);
+        !self.object.is_chaperon()
+            || self.revise_for(policies, self.parsed.object.root(), &target).await.is_err()
+    }
 
-/// A name that a pattern stands for.
-fn filled(pattern: &ClusterPattern) -> Option<ClusterName> {
-    ClusterName::new(pattern.0.replace('*', "sample").replace('?', "1"))
+    /// Whether a rule that divides fails only because of how many clusters there are, where no flag says how many.
+    async fn depends_on_schedule(&self, policy: usize, rule: Option<usize>) -> bool {
+        let rules = &self.trials.set.policies[policy].rules;
+        let divides = rule.is_some_and(|rule| matches!(rules[rule].action, Action::Divide(_)));
+        if self.trials.clusters.is_given || !divides {
+            return false;
+        }
+        let alone = TargetCluster { name: self.cluster.clone(), replicas: 1 };
+        let schedule = Schedule::new(vec![alone]).unwrap_or_default();
+        let target = self.parsed.target(self.cluster, &schedule);
+        self.revise_for(&[policy], self.parsed.object.root(), &target).await.is_ok()
+    }
 }

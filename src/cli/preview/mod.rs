@@ -4,21 +4,22 @@ mod explain;
 mod render;
 mod table;
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use super::args::{ClusterLabel, PreviewArgs, PreviewFormat};
+use super::args::{PreviewArgs, PreviewFormat};
 use super::exit::CliError;
-use super::output;
-use crate::app;
-use crate::documents;
-use crate::domain::{AllocationKey, ClusterName, Failure, Schedule, Target, Workload};
-use crate::engine::{Idle, PolicySet, Trace};
-use crate::json::{Text, Value};
+use super::{output, trial};
+use crate::app::{self, Parsed, TrialObject, TrialObjects};
+use crate::documents::Fault;
+use crate::domain::{AllocationKey, ClusterName, Failure, Schedule, Workload};
+use crate::engine::{Idle, PolicySet, Selection, Trace};
+use crate::json::Value;
 use crate::service::{Revised, Service};
-use crate::state::ClusterLister;
-use crate::state::files::StateFiles;
-use crate::state::memory::{MemoryLabels, MemoryLedger};
+use crate::state::memory::MemoryLedger;
+
+/// What the clusters would get of one object.
+struct Preview<'v> {
+    object: &'v TrialObject,
+    shown: Vec<Shown<'v>>,
+}
 
 /// What one cluster would get.
 struct Shown<'v> {
@@ -59,81 +60,88 @@ pub(super) fn run(arguments: &PreviewArgs) -> Result<(), CliError> {
     if loaded.built_in {
         output::note("no --policy: using the built-in example");
     }
-    let schedule = Schedule::new(arguments.clusters.clone())
-        .map_err(|error| CliError::Usage(format!("--clusters: {error}")))?;
+    let schedule = trial::schedule(&arguments.trial)?;
     let clusters = chosen(arguments, &schedule)?;
-    let document = documents::read_one(&arguments.filename)
-        .map_err(|problem| CliError::Refused(format!("{}: {}", problem.path().display(), problem.cause())))?;
-    let object = document.value;
-    let workload = Workload::read(&object)
-        .map_err(|problem| CliError::Refused(format!("{}: {problem}", arguments.filename.display())))?;
-    let text = object.to_string();
-    let text = Text::parse(text.as_bytes()).map_err(CliError::failed)?;
-    if !loaded.policies.concerns(&workload.gvk, &text.root()) {
-        let api_version = workload.gvk.api_version();
-        output::note(&format!(
-            "no policy selects {workload} ({api_version}): every cluster gets it as it is"
-        ));
+    let TrialObjects { objects, faults, notes } =
+        TrialObjects::read(&arguments.trial.filenames, arguments.trial.original.as_deref());
+    if !faults.is_empty() {
+        return Err(CliError::Refused(Fault::texts(faults).join("\n")));
     }
-    let ledger = MemoryLedger::with_entries(allocations(arguments, &loaded.policies, &workload)?);
-    let service = with_state(Service::new(loaded.policies, Arc::new(ledger)), arguments)?;
+    for note in &notes {
+        output::note(note);
+    }
+    let ledger = MemoryLedger::with_entries(allocations(arguments, &loaded.policies, &objects)?);
+    let clusters_known = trial::known_clusters(&arguments.trial)?;
+    let run = Run {
+        policies: &loaded.policies,
+        service: clusters_known.service(loaded.policies.clone(), ledger),
+        schedule: &schedule,
+        clusters,
+        explain: arguments.output == PreviewFormat::Explain,
+    };
+    let parsed: Result<Vec<Parsed<'_>>, _> = objects.iter().map(TrialObject::parse).collect();
+    let parsed = parsed.map_err(CliError::failed)?;
     let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(CliError::failed)?;
-    // What an object chooses that does not exist is told of each cluster.
-    for unknown in runtime.block_on(service.unknown_targets(&workload, &text.root())).unwrap_or_default() {
-        output::note(&format!("warning: {unknown}"));
+    let previews = runtime.block_on(async {
+        let mut previews = Vec::new();
+        for (object, parsed) in objects.iter().zip(&parsed) {
+            previews.push(run.preview(object, parsed).await);
+        }
+        previews
+    });
+    let read = previews.iter().filter(|(_, reads)| *reads).map(|(preview, _)| preview.object);
+    if let Some(note) = app::without_template(read, arguments.trial.original.as_deref()) {
+        output::note(&note);
     }
-    let shown: Vec<Shown<'_>> = clusters
-        .into_iter()
-        .map(|cluster| {
-            let replicas = schedule.replicas_of(cluster);
-            // The door of PodChaperons knows neither replicas nor a schedule.
-            let is_known = !workload.is_chaperon();
-            let target = Target {
-                cluster: cluster.clone(),
-                replicas: replicas.filter(|_| is_known),
-                schedule: is_known.then(|| schedule.clone()),
-                original: None,
+    print(arguments, &previews.into_iter().map(|(preview, _)| preview).collect::<Vec<_>>())
+}
+
+/// What all objects are previewed with.
+struct Run<'r> {
+    policies: &'r PolicySet,
+    service: Service,
+    schedule: &'r Schedule,
+    clusters: Vec<&'r ClusterName>,
+    explain: bool,
+}
+
+impl<'r> Run<'r> {
+    /// What each cluster would get of `object`, and whether a rule reads its template.
+    async fn preview<'v>(&self, object: &'v TrialObject, parsed: &'v Parsed<'_>) -> (Preview<'v>, bool)
+    where
+        'r: 'v,
+    {
+        let (workload, root) = (&object.workload, parsed.object.root());
+        let selection = self.policies.selection(workload, &root);
+        if selection.as_ref().is_ok_and(Selection::is_empty) {
+            let api_version = workload.gvk.api_version();
+            output::note(&format!(
+                "no policy selects {workload} ({api_version}): every cluster gets it unchanged"
+            ));
+        }
+        // What an object chooses that does not exist is told of each cluster.
+        for unknown in self.service.unknown_targets(workload, &root).await.unwrap_or_default() {
+            output::note(&format!("warning: {unknown}"));
+        }
+        let may_read = selection.is_ok_and(|it| it.policies.iter().any(|policy| policy.needs_original));
+        let mut reads_original = false;
+        let mut shown = Vec::new();
+        for &cluster in &self.clusters {
+            let target = parsed.target(cluster, self.schedule);
+            let revised = if self.explain {
+                self.service.explain(workload, root, &target).await
+            } else {
+                self.service.revise(workload, root, &target).await
             };
-            let revised = runtime.block_on(async {
-                match arguments.output {
-                    PreviewFormat::Explain => service.explain(&workload, text.root(), &target).await,
-                    _ => service.revise(&workload, text.root(), &target).await,
-                }
-            });
+            reads_original |= revised.as_ref().map_or(may_read, |revised| revised.reads_original);
             let revised = revised.and_then(Version::of).map_err(|failure| {
                 failure.context(format_args!("{workload} cluster {:?}", cluster.as_str()))
             });
-            Shown { cluster, replicas: replicas.unwrap_or_default(), before: &object, revised }
-        })
-        .collect();
-    print(arguments, &shown)
-}
-
-/// The service with what the state files and --cluster-labels say.
-fn with_state(mut service: Service, arguments: &PreviewArgs) -> Result<Service, CliError> {
-    let mut clusters: Option<Arc<dyn ClusterLister>> = None;
-    if !arguments.state.is_empty() {
-        let files = StateFiles::open(arguments.state.clone()).map_err(|findings| {
-            CliError::Refused(format!("the state files are refused:\n{}", findings.join("\n")))
-        })?;
-        clusters = Some(Arc::new(files.clone()));
-        service = service.with_state(Arc::new(files.clone()), Arc::new(files));
+            let replicas = self.schedule.replicas_of(cluster).unwrap_or_default();
+            shown.push(Shown { cluster, replicas, before: object.value(), revised });
+        }
+        (Preview { object, shown }, reads_original)
     }
-    if !arguments.cluster_labels.is_empty() {
-        clusters = Some(Arc::new(MemoryLabels::new(labels(&arguments.cluster_labels), clusters)));
-    }
-    Ok(match clusters {
-        Some(clusters) => service.with_clusters(clusters),
-        None => service,
-    })
-}
-
-fn labels(labels: &[ClusterLabel]) -> BTreeMap<ClusterName, BTreeMap<String, String>> {
-    let mut clusters: BTreeMap<ClusterName, BTreeMap<String, String>> = BTreeMap::new();
-    for ClusterLabel { cluster, key, value } in labels {
-        clusters.entry(cluster.clone()).or_default().insert(key.clone(), value.clone());
-    }
-    clusters
 }
 
 /// The clusters to show, in the order of the schedule.
@@ -152,13 +160,14 @@ fn chosen<'s>(arguments: &'s PreviewArgs, schedule: &'s Schedule) -> Result<Vec<
     }
 }
 
-/// What the ledger is to hold at the beginning.
+/// What the ledger is to hold at the beginning, for each of the objects.
 fn allocations(
     arguments: &PreviewArgs,
     policies: &PolicySet,
-    workload: &Workload,
+    objects: &[TrialObject],
 ) -> Result<Vec<(AllocationKey, ClusterName)>, CliError> {
-    let entry = |(name, cluster): &(String, ClusterName)| {
+    let mut entries = Vec::new();
+    for (name, cluster) in &arguments.allocations {
         if !policies.allocations.contains_key(name) {
             let known: Vec<&str> = policies.allocations.keys().map(String::as_str).collect();
             return Err(CliError::Usage(format!(
@@ -166,30 +175,38 @@ fn allocations(
                 known.join(", ")
             )));
         }
-        Ok((AllocationKey::new(name, workload), cluster.clone()))
-    };
-    arguments.allocations.iter().map(entry).collect()
+        let entry = |workload: &Workload| (AllocationKey::new(name, workload), cluster.clone());
+        entries.extend(objects.iter().map(|object| entry(&object.workload)));
+    }
+    Ok(entries)
 }
 
-fn print(arguments: &PreviewArgs, shown: &[Shown<'_>]) -> Result<(), CliError> {
+fn print(arguments: &PreviewArgs, previews: &[Preview<'_>]) -> Result<(), CliError> {
+    let mut refused = Vec::new();
+    for preview in previews {
+        // A message does not name the object if there is only one.
+        let about = if previews.len() == 1 {
+            String::new()
+        } else {
+            format!("{}: ", preview.object.workload.qualified_name())
+        };
+        for revised in preview.shown.iter().map(|shown| &shown.revised) {
+            match revised {
+                Ok(version) => version
+                    .warnings
+                    .iter()
+                    .for_each(|warning| output::note(&format!("warning: {about}{warning}"))),
+                Err(failure) => refused.push(format!("{about}{}", failure.message())),
+            }
+        }
+    }
     let single = arguments.cluster.is_some();
-    for version in shown.iter().filter_map(|shown| shown.revised.as_ref().ok()) {
-        version.warnings.iter().for_each(|warning| output::note(&format!("warning: {warning}")));
-    }
-    let refused: Vec<String> =
-        shown.iter().filter_map(|shown| shown.revised.as_ref().err()).map(Failure::message).collect();
     if single && !refused.is_empty() {
-        return Err(CliError::Refused(refused.join("\n")));
+        return Err(CliError::Refused(refused.join("\nerror: ")));
     }
-    let text = match (arguments.output, shown) {
-        (PreviewFormat::Diff, _) => render::diff(shown, output::colour_on_stdout()),
-        (PreviewFormat::Explain, _) => explain::explain(shown, output::colour_on_stdout()),
-        (PreviewFormat::Yaml, [one]) if single => render::yaml_object(one),
-        (PreviewFormat::Yaml, _) => render::yaml(shown),
-        (PreviewFormat::Json, [one]) if single => render::json_object(one),
-        (PreviewFormat::Json, _) => render::json(shown),
-        (PreviewFormat::Patch, [one]) if single => render::patch(one),
-        (PreviewFormat::Patch, _) => render::patches(shown),
+    let text = match previews {
+        [Preview { shown, .. }] => render::one(arguments.output, shown, single),
+        several => render::several(arguments.output, several, single),
     };
     output::write(text.as_bytes())?;
     if refused.is_empty() { Ok(()) } else { Err(CliError::Refused(refused.join("\nerror: "))) }

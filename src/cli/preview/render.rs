@@ -2,14 +2,96 @@
 
 use similar::{ChangeTag, TextDiff};
 
-use super::{Shown, table};
+use super::{Preview, Shown, explain, table};
+use crate::cli::args::PreviewFormat;
+use crate::cli::output::colour_on_stdout;
 use crate::json::{Object, Value};
 use crate::yaml;
 
-/// The revised objects, for programs: `{"clusters": [{"name", "replicas", "object" | "error"}]}`.
-pub(super) fn json(shown: &[Shown<'_>]) -> String {
-    let clusters = Value::array(shown.iter().map(entry).collect());
-    pretty(&Value::Object([("clusters", clusters)].into_iter().collect()))
+/// One object. `single`: only the version of the one cluster is wanted, and nothing around it.
+pub(super) fn one(format: PreviewFormat, shown: &[Shown<'_>], single: bool) -> String {
+    match (format, shown) {
+        (PreviewFormat::Diff, _) => diff(shown, colour_on_stdout()),
+        (PreviewFormat::Explain, _) => explain::explain(shown, colour_on_stdout()),
+        (PreviewFormat::Yaml, [one]) if single => yaml_object(one),
+        (PreviewFormat::Yaml, _) => documents(shown, ""),
+        (PreviewFormat::Json, [one]) if single => {
+            one.revised.as_ref().map(|it| pretty(&it.object)).unwrap_or_default()
+        }
+        (PreviewFormat::Json, _) => {
+            pretty(&Value::Object([("clusters", clusters(shown))].into_iter().collect()))
+        }
+        (PreviewFormat::Patch, [one]) if single => patch(one),
+        (PreviewFormat::Patch, _) => patches(shown),
+    }
+}
+
+/// Several objects, each headed by its name. `single`: of one cluster, for programs that take several objects.
+pub(super) fn several(format: PreviewFormat, previews: &[Preview<'_>], single: bool) -> String {
+    let name = |preview: &Preview<'_>| format!("# object: {}", preview.object.workload.qualified_name());
+    let sections = |section: &dyn Fn(&[Shown<'_>]) -> String, colour: bool| {
+        let section = |preview: &Preview<'_>| {
+            let mut text = String::new();
+            painted(&mut text, if colour { BOLD } else { "" }, &name(preview));
+            text + &section(&preview.shown)
+        };
+        previews.iter().map(section).collect::<Vec<_>>()
+    };
+    let is_shown = |preview: &&Preview<'_>| preview.shown.iter().any(|shown| shown.revised.is_ok());
+    match format {
+        PreviewFormat::Diff => {
+            let colour = colour_on_stdout();
+            sections(&|shown| diff(shown, colour), colour).join("\n")
+        }
+        PreviewFormat::Explain => {
+            let colour = colour_on_stdout();
+            sections(&|shown| explain::explain(shown, colour), colour).join("\n")
+        }
+        PreviewFormat::Patch if single => {
+            sections(&|shown| shown.iter().map(|one| patch(one) + "\n").collect(), false).concat()
+        }
+        PreviewFormat::Patch => sections(&patches, false).concat(),
+        PreviewFormat::Yaml if single => {
+            let objects = previews.iter().flat_map(|preview| &preview.shown).map(yaml_object);
+            objects.collect::<Vec<_>>().join("---\n")
+        }
+        PreviewFormat::Yaml => {
+            let objects = previews.iter().filter(is_shown);
+            let objects = objects.map(|preview| documents(&preview.shown, &(name(preview) + "\n")));
+            objects.collect::<Vec<_>>().join("---\n")
+        }
+        PreviewFormat::Json if single => {
+            let objects = previews.iter().flat_map(|preview| &preview.shown);
+            let objects = objects.filter_map(|shown| Some(shown.revised.as_ref().ok()?.object.clone()));
+            let list: [(&str, Value<'_>); 3] = [
+                ("apiVersion", "v1".into()),
+                ("kind", "List".into()),
+                ("items", Value::array(objects.collect())),
+            ];
+            pretty(&Value::Object(list.into_iter().collect()))
+        }
+        PreviewFormat::Json => {
+            let objects = Value::array(previews.iter().map(object).collect());
+            pretty(&Value::Object([("objects", objects)].into_iter().collect()))
+        }
+    }
+}
+
+fn object<'v>(preview: &Preview<'v>) -> Value<'v> {
+    let workload = &preview.object.workload;
+    let members: [(&str, Value<'_>); 5] = [
+        ("apiVersion", workload.gvk.api_version().into()),
+        ("kind", workload.gvk.kind.clone().into()),
+        ("namespace", workload.namespace.clone().into()),
+        ("name", workload.name.clone().into()),
+        ("clusters", clusters(&preview.shown)),
+    ];
+    Value::Object(members.into_iter().collect())
+}
+
+/// `[{"name", "replicas", "object" | "error"}]`
+fn clusters<'v>(shown: &[Shown<'v>]) -> Value<'v> {
+    Value::array(shown.iter().map(entry).collect())
 }
 
 fn entry<'v>(shown: &Shown<'v>) -> Value<'v> {
@@ -24,11 +106,6 @@ fn entry<'v>(shown: &Shown<'v>) -> Value<'v> {
     Value::Object(entry)
 }
 
-/// One object, for programs.
-pub(super) fn json_object(shown: &Shown<'_>) -> String {
-    shown.revised.as_ref().map(|version| pretty(&version.object)).unwrap_or_default()
-}
-
 fn pretty(value: &Value<'_>) -> String {
     let mut text = String::new();
     value.write_pretty_to(&mut text);
@@ -36,13 +113,8 @@ fn pretty(value: &Value<'_>) -> String {
     text
 }
 
-/// One document a cluster. A refused one has none.
-pub(super) fn yaml(shown: &[Shown<'_>]) -> String {
-    documents(shown, yaml_object)
-}
-
 /// One document.
-pub(super) fn yaml_object(shown: &Shown<'_>) -> String {
+fn yaml_object(shown: &Shown<'_>) -> String {
     let mut text = String::new();
     if let Ok(revised) = &shown.revised {
         yaml::write(&revised.object, &mut text);
@@ -50,25 +122,26 @@ pub(super) fn yaml_object(shown: &Shown<'_>) -> String {
     text
 }
 
+/// A document for each cluster, headed by `head` and its name. A refused cluster has none.
+fn documents(shown: &[Shown<'_>], head: &str) -> String {
+    let headed = |shown: &Shown<'_>| format!("{head}# cluster: {}\n{}", shown.cluster, yaml_object(shown));
+    let documents: Vec<String> = shown.iter().filter(|shown| shown.revised.is_ok()).map(headed).collect();
+    documents.join("---\n")
+}
+
 /// The patch of each cluster, headed by its name.
-pub(super) fn patches(shown: &[Shown<'_>]) -> String {
+fn patches(shown: &[Shown<'_>]) -> String {
     let headed = |shown: &Shown<'_>| format!("# cluster: {}\n{}\n", shown.cluster, patch(shown));
     shown.iter().filter(|shown| shown.revised.is_ok()).map(headed).collect()
 }
 
 /// The bytes that a decoded reply of the webhook would hold: no line break at the end.
-pub(super) fn patch(shown: &Shown<'_>) -> String {
+fn patch(shown: &Shown<'_>) -> String {
     shown.revised.as_ref().map(|revised| revised.patch.clone()).unwrap_or_default()
 }
 
-fn documents(shown: &[Shown<'_>], document: impl Fn(&Shown<'_>) -> String) -> String {
-    let headed = |shown: &Shown<'_>| format!("# cluster: {}\n{}", shown.cluster, document(shown));
-    let documents: Vec<String> = shown.iter().filter(|shown| shown.revised.is_ok()).map(headed).collect();
-    documents.join("---\n")
-}
-
 /// A table of all clusters, and what changes in each, line by line.
-pub(super) fn diff(shown: &[Shown<'_>], colour: bool) -> String {
+fn diff(shown: &[Shown<'_>], colour: bool) -> String {
     let mut text = table::clusters(shown);
     for shown in shown {
         let Ok(revised) = &shown.revised else { continue };

@@ -1,0 +1,207 @@
+//! The objects that policies are tried on.
+
+use std::path::{Path, PathBuf};
+
+use crate::documents::{self, Fault, Object};
+use crate::domain::{ClusterName, Schedule, Target, Workload};
+use crate::json::{ParseError, Text, Value};
+use crate::policy;
+
+/// An object from a file, with the template that `original` and `divide` read.
+#[derive(Debug)]
+pub struct TrialObject {
+    /// The identity of the object.
+    pub workload: Workload,
+    text: String,
+    /// The text of the template from `--original`, if it is there.
+    original: Option<String>,
+    source: Object,
+}
+
+/// The objects from files, and what is wrong with the files.
+#[derive(Debug, Default)]
+pub struct TrialObjects {
+    /// In the order of the files.
+    pub objects: Vec<TrialObject>,
+    /// What is wrong with the files.
+    pub faults: Vec<Fault>,
+    /// The documents that are passed over, each with the reason.
+    pub notes: Vec<String>,
+}
+
+impl TrialObjects {
+    /// Reads the objects in the files and directories at `paths`, and their templates in the file at `original`. A template belongs
+    /// to the object with the same group, kind, namespace and name.
+    pub fn read(paths: &[PathBuf], original: Option<&Path>) -> Self {
+        let mut read = Self::default();
+        for Identified { workload, text, source } in read.identified(paths, true) {
+            read.objects.push(TrialObject { workload, text, original: None, source });
+        }
+        if read.objects.is_empty() && read.faults.is_empty() {
+            read.faults.extend(paths.first().map(|path| Fault::of(path, "there is no object in it")));
+        }
+        if let Some(original) = original {
+            read.read_templates(original);
+        }
+        read
+    }
+
+    /// The objects in files. Policies of reviser are passed over, with a note if `notes`.
+    fn identified(&mut self, paths: &[PathBuf], notes: bool) -> Vec<Identified> {
+        let documents::Objects { objects, faults } = documents::read_objects(paths);
+        self.faults.extend(faults);
+        let mut identified = Vec::new();
+        for source in objects {
+            if let Some(kind) = policy::own_kind(&source.value) {
+                let note =
+                    source.fault(&format!("a {kind} of reviser is not an object to revise; it is skipped"));
+                self.notes.extend(notes.then(|| note.to_string()));
+                continue;
+            }
+            let workload = match Workload::read(&source.value) {
+                Ok(workload) => workload,
+                Err(problem) => {
+                    self.faults.push(source.fault(&problem));
+                    continue;
+                }
+            };
+            let text = source.value.to_string();
+            match Text::parse(text.as_bytes()).map(drop) {
+                Ok(()) => identified.push(Identified { workload, text, source }),
+                Err(error) => self.faults.push(source.fault(&error.to_string())),
+            }
+        }
+        identified
+    }
+
+    fn read_templates(&mut self, path: &Path) {
+        let before = self.faults.len();
+        let templates = self.identified(&[path.to_owned()], false);
+        for object in &mut self.objects {
+            let template =
+                templates.iter().find(|template| is_template(&template.workload, &object.workload));
+            object.original = template.map(|template| template.text.clone());
+        }
+        let is_used = self.objects.iter().any(|object| object.original.is_some());
+        if !is_used && self.faults.len() == before && !self.objects.is_empty() {
+            let names: Vec<String> =
+                templates.iter().map(|template| template.workload.qualified_name()).collect();
+            let held = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+            self.faults.push(Fault::of(
+                path,
+                &format!(
+                    "holds {held}, and the template of no object of --filename; a template has the kind, namespace and name of its object"
+                ),
+            ));
+        }
+    }
+}
+
+/// What to tell the user about the objects of which rules have read `original`, if one of them has no template. `original` is the flag.
+pub fn without_template<'o>(
+    objects: impl IntoIterator<Item = &'o TrialObject>,
+    original: Option<&Path>,
+) -> Option<String> {
+    let mut names = objects.into_iter().filter(|object| object.is_its_own_template()).peekable();
+    names.peek()?;
+    let Some(path) = original else {
+        return Some("no --original: rules that read `original` get the object itself".to_owned());
+    };
+    let names: Vec<String> = names.map(|object| object.workload.qualified_name()).collect();
+    Some(format!(
+        "{} holds no template of {}: rules that read `original` get the object itself",
+        path.display(),
+        names.join(", ")
+    ))
+}
+
+/// Whether an object of the identity `template` is the template of `object`.
+fn is_template(template: &Workload, object: &Workload) -> bool {
+    let key = |workload: &Workload| {
+        let Workload { gvk, namespace, name } = workload;
+        (gvk.group.clone(), gvk.kind.clone(), namespace.clone(), name.clone())
+    };
+    key(template) == key(object)
+}
+
+/// An object whose identity has been read.
+struct Identified {
+    workload: Workload,
+    text: String,
+    source: Object,
+}
+
+impl TrialObject {
+    /// The object.
+    pub fn value(&self) -> &Value<'static> {
+        &self.source.value
+    }
+
+    /// The object and its template, parsed. Without a template the object stands for it, except on the door of `PodChaperon`s,
+    /// which knows none.
+    pub fn parse(&self) -> Result<Parsed<'_>, ParseError> {
+        let own = (!self.is_chaperon()).then_some(&self.text);
+        let original = self.original.as_ref().or(own);
+        Ok(Parsed {
+            object: Text::parse(self.text.as_bytes())?,
+            original: original.map(|text| Text::parse(text.as_bytes())).transpose()?,
+            is_chaperon: self.is_chaperon(),
+        })
+    }
+
+    /// Whether it is tried with itself as its template. Nothing else is known of its template then.
+    pub fn is_its_own_template(&self) -> bool {
+        self.original.is_none() && !self.is_chaperon()
+    }
+
+    /// Whether it is Admiralty's `PodChaperon`, which has no template, and arrives at a door that undoes no earlier revision.
+    pub fn is_chaperon(&self) -> bool {
+        self.workload.is_chaperon()
+    }
+
+    /// What is wrong with this object.
+    pub fn fault(&self, problem: &str) -> Fault {
+        self.source.fault(problem)
+    }
+
+    /// How messages name it: by its file, if that holds nothing else.
+    pub fn label(&self) -> String {
+        let path = self.source.path().display();
+        if self.source.is_whole_file() {
+            path.to_string()
+        } else {
+            format!("{} in {path}", self.workload.qualified_name())
+        }
+    }
+}
+
+/// An object and its template.
+#[derive(Debug)]
+pub struct Parsed<'t> {
+    /// The object.
+    pub object: Text<'t>,
+    /// Its template; `None` where the door that the object arrives at knows none.
+    original: Option<Text<'t>>,
+    is_chaperon: bool,
+}
+
+impl Parsed<'_> {
+    /// The question for one cluster of `schedule`. The door of `PodChaperon`s knows no schedule.
+    pub fn target(&self, cluster: &ClusterName, schedule: &Schedule) -> Target<'_> {
+        let original = self.original.as_ref().map(Text::root);
+        if self.is_chaperon {
+            return Target { cluster: cluster.clone(), replicas: None, schedule: None, original };
+        }
+        Target { original, ..self.whole_target(cluster, schedule) }
+    }
+
+    /// The same, with all that a door can know.
+    pub fn whole_target(&self, cluster: &ClusterName, schedule: &Schedule) -> Target<'_> {
+        Target {
+            cluster: cluster.clone(),
+            replicas: schedule.replicas_of(cluster),
+            schedule: Some(schedule.clone()),
+            original: Some(self.original.as_ref().unwrap_or(&self.object).root()),
+        }
+    }
+}
