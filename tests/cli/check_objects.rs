@@ -69,6 +69,39 @@ fn documents_of_reviser_are_passed_over_and_a_stream_of_nothing_else_is_a_findin
 }
 
 #[test]
+fn warnings_are_findings_of_the_rule_or_of_the_object() {
+    let directory = Directory::new();
+    let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {replicaz: 1, template: {spec: {containers: [{name: a}]}}}\n";
+    let policy =
+        POLICY.replace("apiVersion: v1, kind: ConfigMap", "apiVersion: apps/v1, kind: Deployment").replace(
+            "type: JSON, value: [{op: add, path: /data/cluster, value: \"${cluster.name}\"}]",
+            "type: Merge, value: \"${{'spec': {'pausd': true, 'replicas': cluster.name == 'a' ? 1 : 2}}}\"",
+        );
+    directory.file("policy.yaml", &policy);
+    directory.file("object.yaml", deployment);
+    let done = directory.run(&["check", "-p", "policy.yaml", "-f", "object.yaml", "--clusters", "a=1,b=1"]);
+    let lines: Vec<&str> = done.stdout.lines().collect();
+    assert_eq!(lines.len(), 2, "{}", done.stdout);
+    assert!(lines[0].starts_with("object.yaml: /spec/replicaz: "), "{}", lines[0]);
+    let rule = "policy.yaml: document 1, line 7: spec.rules[0]: warns on object.yaml in a, b: /spec/pausd: ";
+    assert!(lines[1].starts_with(rule), "{}", lines[1]);
+    assert_eq!(done.code, Some(1));
+    // Only in the cluster in which it shows.
+    directory.file("object.yaml", &deployment.replace("replicaz: 1, ", ""));
+    directory.file(
+        "policy.yaml",
+        &policy.replace("    patch", "    targetCluster: {clusterNames: [b]}\n    patch"),
+    );
+    let done = directory.run(&["check", "-p", "policy.yaml", "-f", "object.yaml", "--clusters", "a=1,b=1"]);
+    assert!(
+        done.stdout.contains("spec.rules[0]: warns on object.yaml in b: /spec/pausd: "),
+        "{}",
+        done.stdout
+    );
+    assert_eq!(done.stdout.lines().count(), 1, "{}", done.stdout);
+}
+
+#[test]
 fn a_template_is_read_where_one_is_given() {
     let directory = Directory::new();
     directory.file("policy.yaml", &POLICY.replace("${cluster.name}", "${original.data.x}"));

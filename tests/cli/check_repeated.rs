@@ -28,12 +28,8 @@ fn check(policy: &str, object: &str) -> Done {
     directory.file("object.yaml", object);
     let done = directory.run(&["check", "-p", "policy.yaml", "-f", "object.yaml", "--clusters", "t=1,u=1"]);
     // That two rules of a policy write one label is another finding, of the second one.
-    let stdout = done
-        .stdout
-        .lines()
-        .filter(|line| !line.contains(": conflict: "))
-        .map(|line| format!("{line}\n"))
-        .collect();
+    let lines = done.stdout.split_inclusive('\n').filter(|line| !line.contains(": conflict: "));
+    let stdout = lines.collect();
     Done { stdout, ..done }
 }
 
@@ -56,7 +52,7 @@ const DIFFERING: [(&str, &str); 5] = [
         "changes /spec/containers/0/args/1 again",
     ),
     (
-        r#"patch: {type: JSON, value: [{op: test, path: /metadata/annotations/zone, value: a}, {op: replace, path: /metadata/annotations/zone, value: b}]}"#,
+        "patch: {type: JSON, value: [{op: test, path: /metadata/annotations/zone, value: a}, {op: replace, path: /metadata/annotations/zone, value: b}]}",
         "fails (",
     ),
 ];
@@ -87,12 +83,12 @@ fn a_rule_that_gives_the_same_again_is_no_finding() {
         r#"patch: {type: Merge, value: {metadata: {annotations: {zone: "${object.metadata.annotations.zone.startsWith('z-') ? object.metadata.annotations.zone : 'z-' + object.metadata.annotations.zone}"}}}}"#,
         "env: {name: A, value: b}",
         "image: {registry: r.example.com}",
-        "{when: \"!('done' in object.metadata.annotations)\", patch: {type: JSON, value: [{op: add, path: /spec/containers/0/args/-, value: x}, {op: add, path: /metadata/annotations/done, value: y}]}}",
+        "{when: \"!('done' in object.metadata.annotations)\", patch: {type: JSON, value: [{op: add, path: /spec/containers/0/args/-, value: x}, {op: add, path: /metadata/annotations/done, value: z}]}}",
     ] {
         let action = action
             .strip_prefix('{')
             .and_then(|fields| fields.strip_suffix('}'))
-            .map_or(action.to_owned(), |fields| fields.replacen(", patch:", "\n    patch:", 1));
+            .map_or_else(|| action.to_owned(), |fields| fields.replacen(", patch:", "\n    patch:", 1));
         let done = check(&policy("multicluster.admiralty.io/v1alpha1", "PodChaperon", &action), CHAPERON);
         assert_eq!(done.stdout, "", "{action}");
         assert!(!done.stderr.contains("a second application"), "{}", done.stderr);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::files::{Directory, assert_done};
 use crate::process::Done;
 
-/// Writes the cluster's name into ConfigMaps.
+/// Writes the cluster's name into `ConfigMaps`.
 const POLICY: &str = r#"apiVersion: reviser.io/v1alpha1
 kind: ClusterRevisionPolicy
 metadata: {name: p}
@@ -30,7 +30,7 @@ fn version(name: &str) -> String {
 /// What no policy selects, as `helm template` prints it.
 const OTHER: &str = "---\n# Source: shop/templates/namespace.yaml\napiVersion: v1\nkind: Namespace\nmetadata:\n  name: shop\n";
 
-/// A directory with the policy and a chart of two ConfigMaps, a Namespace and a document without content.
+/// A directory with the policy and a chart of two `ConfigMaps`, a Namespace and a document without content.
 fn chart() -> Directory {
     let directory = Directory::new();
     directory.file("policy.yaml", POLICY);

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::samples::{Report, Trial, Trials, listed, rule_place};
+use super::samples::{Report, Trial, Trials, listed, overlap, rule_place};
 use crate::app::trial::TrialObject;
 use crate::domain::ClusterName;
-use crate::engine::{Change, Rule, StepOutcome};
+use crate::engine::StepOutcome;
 use crate::json::{Pointer, Text};
 use crate::policy::{REPEATED_ON_CHAPERONS, certain_repeats};
 use crate::service::Revised;
@@ -73,27 +73,12 @@ fn differing(
     let mut found = Vec::new();
     for step in &trace.steps {
         let StepOutcome::Changed(changes) = &step.outcome else { continue };
-        let named = tried.iter().find_map(|&position| {
-            let policy = &trial.trials.set.policies[position];
-            let is_named = |rule: &Rule| step.rule == format!("{}/{}", policy.owner, rule.name);
-            Some((position, policy.rules.iter().position(is_named)?))
-        });
+        let named = trial.trials.rule_named(tried, &step.rule);
         // What one rule changes and another changes back makes no difference.
-        let change = changes.iter().find(|change| places.iter().any(|place| overlap(change, place)));
+        let change = changes.iter().find(|change| places.iter().any(|place| overlap(&change.place, place)));
         if let (Some((policy, rule)), Some(change)) = (named, change) {
             found.push((policy, rule, format!("changes {} again", change.place)));
         }
     }
     found
-}
-
-/// Whether a change is at a place, in it, or around it. Of the items of one list, each counts as the others: which of several equal ones is
-/// new can't be told.
-fn overlap(change: &Change<'_>, place: &Pointer) -> bool {
-    let list = |pointer: &Pointer| {
-        let is_item = |token: &String| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
-        if pointer.tokens().last().is_some_and(is_item) { pointer.parent() } else { pointer.clone() }
-    };
-    let (change, place) = (list(&change.place), list(place));
-    change.contains(&place) || place.contains(&change)
 }

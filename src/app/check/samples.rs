@@ -8,7 +8,7 @@ use crate::app::policies::Examined;
 use crate::app::trial::{KnownClusters, Parsed, TrialObject};
 use crate::documents::Fault;
 use crate::domain::{ClusterName, Code, Failure, Schedule, Target, TargetCluster};
-use crate::engine::{Action, PolicySet};
+use crate::engine::{Action, PolicySet, Rule, Step, StepOutcome};
 use crate::expression::Variable;
 use crate::json::{ParseError, Pointer, Raw};
 use crate::policy;
@@ -104,6 +104,15 @@ impl<'t> Trials<'t> {
         Ok(Tried { is_selected: true, reads_original })
     }
 
+    /// The policy, of those at `positions`, and the rule that a step of a trace names.
+    pub(super) fn rule_named(&self, positions: &[usize], step: &str) -> Option<(usize, usize)> {
+        positions.iter().find_map(|&position| {
+            let policy = &self.set.policies[position];
+            let is_named = |rule: &Rule| step == format!("{}/{}", policy.owner, rule.name);
+            Some((position, policy.rules.iter().position(is_named)?))
+        })
+    }
+
     /// The policies at these positions, and all else that the set holds.
     fn policies(&self, positions: &[usize]) -> PolicySet {
         let policies = positions.iter().map(|position| self.set.policies[*position].clone()).collect();
@@ -144,6 +153,17 @@ pub(super) fn listed(clusters: &[ClusterName]) -> String {
     clusters.iter().map(ClusterName::as_str).collect::<Vec<_>>().join(", ")
 }
 
+/// Whether one place is the other, in it, or around it. The items of a list count as one place: which of several equal ones is new can't
+/// be told.
+pub(super) fn overlap(a: &Pointer, b: &Pointer) -> bool {
+    let list = |pointer: &Pointer| {
+        let is_item = |token: &String| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
+        if pointer.tokens().last().is_some_and(is_item) { pointer.parent() } else { pointer.clone() }
+    };
+    let (a, b) = (list(a), list(b));
+    a.contains(&b) || b.contains(&a)
+}
+
 /// One object in one cluster.
 pub(super) struct Trial<'r, 't, 'p> {
     pub(super) trials: &'r Trials<'t>,
@@ -156,7 +176,9 @@ impl<'p> Trial<'_, '_, 'p> {
     async fn run(&self, selected: &[usize], outcome: &mut Outcome, repeated: &mut Repeated) {
         // What the object chooses itself, and what is wrong with it, shows without any policy.
         match self.revise(&[]).await {
-            Ok(revised) => outcome.own.extend(revised.warnings.iter().map(|it| format!("warns: {it}"))),
+            Ok(revised) => {
+                outcome.own.extend(revised.warnings.iter().map(|warning| self.without_cluster(warning)));
+            }
             Err(failure) if self.is_unknown(&failure, &[]).await => {
                 outcome.own_unknown.get_or_insert(failure);
                 return;
@@ -170,9 +192,17 @@ impl<'p> Trial<'_, '_, 'p> {
         let Some(revised) = self.settle(&mut tried, outcome).await else { return };
         outcome.reads_original |= revised.reads_original;
         for warning in &revised.warnings {
-            let rule = tried.iter().find_map(|&policy| Some((policy, self.rule_of(policy, warning)?)));
-            if let Some((policy, (rule, problem))) = rule {
-                self.keep(Found { policy, rule: Some(rule), does: "warns", problem }, outcome).await;
+            let own = self.without_cluster(warning);
+            if outcome.own.contains(&own) {
+                continue;
+            }
+            match self.warner(&tried, &revised, warning) {
+                Some((policy, rule, problem)) => {
+                    self.keep(Found { policy, rule: Some(rule), does: "warns", problem }, outcome).await;
+                }
+                None => {
+                    outcome.own.insert(own);
+                }
             }
         }
         repeated.run(self, &tried, &revised).await;
@@ -223,6 +253,38 @@ impl<'p> Trial<'_, '_, 'p> {
                 self.keep(Found { policy, rule, does: "fails", problem }, outcome).await;
             }
             tried.retain(|position| *position != policy);
+        }
+    }
+
+    /// The rule that a warning is about, and the rest of the warning. One about the whole result is that of the last rule that has
+    /// changed the place.
+    fn warner(
+        &self,
+        tried: &[usize],
+        revised: &Revised<'_>,
+        warning: &str,
+    ) -> Option<(usize, usize, String)> {
+        let named = tried.iter().find_map(|&policy| Some((policy, self.rule_of(policy, warning)?)));
+        if let Some((policy, (rule, problem))) = named {
+            return Some((policy, rule, problem));
+        }
+        let problem = self.without_cluster(warning);
+        let place = Pointer::parse(problem.split(": ").next()?).ok()?;
+        let is_writer = |step: &&Step<'_>| match &step.outcome {
+            StepOutcome::Changed(changes) => changes.iter().any(|change| overlap(&change.place, &place)),
+            _ => false,
+        };
+        let step = revised.trace.as_ref()?.steps.iter().rev().find(is_writer)?;
+        let (policy, rule) = self.trials.rule_named(tried, &step.rule)?;
+        Some((policy, rule, problem))
+    }
+
+    /// A message without the cluster that it names.
+    fn without_cluster(&self, message: &str) -> String {
+        let cluster = format!("cluster {:?}: ", self.cluster.as_str());
+        match message.strip_prefix(&cluster) {
+            Some(rest) => rest.to_owned(),
+            None => message.replacen(&format!(" {cluster}"), ": ", 1),
         }
     }
 
