@@ -43,6 +43,11 @@ fn compared(policy: &Policy) -> Vec<String> {
     variables.chain(rules).flat_map(with).collect()
 }
 
+/// Whether an expression of the rule reads the name of the cluster.
+pub fn reads_cluster_name(policy: &Policy, rule: &Rule) -> bool {
+    policy.reads(rule).contains(&Variable::ClusterName)
+}
+
 /// Whether a message tells that an expression of the rule has looked something up by the name of the cluster, and that it is not there.
 pub fn misses_cluster_name(policy: &Policy, rule: &Rule, message: &str) -> bool {
     let variables = policy.variables.iter().map(|(_, expression)| expression.clone());

@@ -31,7 +31,7 @@ mod types;
 mod tests;
 
 pub use admit::{Admitted, Seniority, Verdict, admit};
-pub use clusters::{misses_cluster_name, named_clusters, unknown_clusters};
+pub use clusters::{misses_cluster_name, named_clusters, reads_cluster_name, unknown_clusters};
 pub use compile::{API_VERSION, BUILT_IN, Examined, compile, examine, own_kind};
 pub use definition::{PolicyFinding, definition};
 pub use finding::Finding;

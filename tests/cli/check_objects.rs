@@ -111,7 +111,7 @@ fn a_template_is_read_where_one_is_given() {
         directory.run(&[&["check", "-p", "policy.yaml", "-f", "object.yaml"], arguments].concat())
     };
     assert_done(&run(&["--original", "original.yaml"]), 0, "", "no findings in 1 document\n");
-    let note = "no --original: rules that read `original` get the object itself\n";
+    let note = "no --original: `original` and `divide` read the object itself\n";
     let itself = run(&[]);
     assert_eq!((itself.code, itself.stderr), (Some(1), format!("{note}{END}")));
     directory.file("object.yaml", &config_map("a", "{x: \"1\"}"));

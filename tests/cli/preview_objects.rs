@@ -203,7 +203,7 @@ spec:
     patch: {type: Merge, value: {data: {y: "1"}}}
 "#;
 
-const NO_ORIGINAL: &str = "no --original: rules that read `original` get the object itself\n";
+const NO_ORIGINAL: &str = "no --original: `original` and `divide` read the object itself\n";
 
 #[test]
 fn without_a_template_the_object_stands_for_it_and_this_is_said_once() {
@@ -253,7 +253,7 @@ fn a_template_is_what_original_and_divide_read_and_the_patch_stays_against_the_o
                  namespace and name of its object\n";
     assert_done(&run(&["-f", "object.yaml", "--original", "other.yaml"]), 1, "", error);
     let several = run(&["-f", "object.yaml", "-f", "other.yaml", "--original", "originals.yaml"]);
-    let note = "originals.yaml holds no template of ConfigMap shop/c: rules that read `original` get the object itself\n";
+    let note = "originals.yaml holds no template of ConfigMap shop/c: `original` and `divide` read the object itself\n";
     assert_eq!((several.code, several.stderr.as_str()), (Some(0), note));
 
     let divide = ORIGINAL_POLICY

@@ -9,7 +9,6 @@ use crate::app::trial::{KnownClusters, Parsed, TrialObject};
 use crate::documents::Fault;
 use crate::domain::{ClusterName, Code, Failure, Schedule, Target, TargetCluster};
 use crate::engine::{Action, PolicySet, Rule, Step, StepOutcome};
-use crate::expression::Variable;
 use crate::json::{ParseError, Pointer, Raw};
 use crate::policy;
 use crate::service::{Revised, Service};
@@ -302,7 +301,7 @@ impl<'p> Trial<'_, '_, 'p> {
         let (clusters, Some(rule)) = (self.trials.clusters, found.rule) else { return false };
         let policy = &self.trials.set.policies[found.policy];
         let rule = &policy.rules[rule];
-        if !clusters.is_made_up(self.cluster) || !policy.reads(rule).contains(&Variable::ClusterName) {
+        if !clusters.is_made_up(self.cluster) || !policy::reads_cluster_name(policy, rule) {
             return false;
         }
         if policy::misses_cluster_name(policy, rule, &found.problem) {

@@ -77,7 +77,7 @@ impl TrialObjects {
     fn read_templates(&mut self, path: &Path) {
         let before = self.faults.len();
         let templates = self.identified(&[path.to_owned()], false);
-        for object in &mut self.objects {
+        for object in self.objects.iter_mut().filter(|object| !object.is_chaperon()) {
             let template =
                 templates.iter().find(|template| is_template(&template.workload, &object.workload));
             object.original = template.map(|template| template.text.clone());
@@ -105,11 +105,11 @@ pub fn without_template<'o>(
     let mut names = objects.into_iter().filter(|object| object.is_its_own_template()).peekable();
     names.peek()?;
     let Some(path) = original else {
-        return Some("no --original: rules that read `original` get the object itself".to_owned());
+        return Some("no --original: `original` and `divide` read the object itself".to_owned());
     };
     let names: Vec<String> = names.map(|object| object.workload.qualified_name()).collect();
     Some(format!(
-        "{} holds no template of {}: rules that read `original` get the object itself",
+        "{} holds no template of {}: `original` and `divide` read the object itself",
         path.display(),
         names.join(", ")
     ))
@@ -140,8 +140,8 @@ impl TrialObject {
     /// The object and its template, parsed. Without a template the object stands for it, except on the door of `PodChaperon`s,
     /// which knows none.
     pub fn parse(&self) -> Result<Parsed<'_>, ParseError> {
-        let own = (!self.is_chaperon()).then_some(&self.text);
-        let original = self.original.as_ref().or(own);
+        let template = self.original.as_ref().unwrap_or(&self.text);
+        let original = (!self.is_chaperon()).then_some(template);
         Ok(Parsed {
             object: Text::parse(self.text.as_bytes())?,
             original: original.map(|text| Text::parse(text.as_bytes())).transpose()?,
