@@ -281,6 +281,9 @@ pub struct ClusterTable {
     pub default: Option<Value<'static>>,
 }
 
+/// What messages say of a cluster without an entry in a [`ClusterTable`].
+pub const NO_ENTRY: &str = "have no entry for the cluster";
+
 impl ClusterTable {
     /// The value of a cluster.
     pub(super) fn get(&self, cluster: &ClusterName) -> Option<&Value<'static>> {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::compiled::{Definition, Handover, Policy};
+use super::compiled::{Definition, Handover, NO_ENTRY, Policy};
 use super::handover::{Known, Settled};
 use super::revise::{BINDING_ADVICE, Facts, NO_BINDING, Request, Stop};
 use super::templated::Templated;
@@ -210,7 +210,7 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
                 let cluster = self.cluster_name();
                 let lacking = || {
                     Missing::Lacking(format!(
-                        "its `values` have no entry for the cluster {:?}; add one, or give a `default`",
+                        "its `values` {NO_ENTRY} {:?}; add one, or give a `default`",
                         cluster.as_str()
                     ))
                 };

@@ -43,8 +43,8 @@ pub use actions::{
 pub use allocate::{Choice, Why, allocate};
 pub use broken::{Broken, BrokenScope};
 pub use compiled::{
-    Allocation, ClusterTable, Definition, Handover, Interpretation, OnError, Owner, Policy, PolicySet, Rule,
-    Selection,
+    Allocation, ClusterTable, Definition, Handover, Interpretation, NO_ENTRY, OnError, Owner, Policy,
+    PolicySet, Rule, Selection,
 };
 pub use draft::Draft;
 pub use handover::{Deliveries, Handing};

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::decode::did_you_mean;
 use super::definition::PolicyFinding;
 use crate::domain::ClusterName;
-use crate::engine::{ClusterPattern, Policy, PolicySet, Rule, Targets};
+use crate::engine::{ClusterPattern, Definition, NO_ENTRY, Policy, PolicySet, Rule};
 use crate::expression::{Expression, NO_SUCH_MEMBER, Variable};
 use crate::json::Pointer;
 
@@ -25,22 +25,32 @@ pub fn named_clusters(set: &PolicySet) -> BTreeSet<ClusterName> {
         named.extend(compared(policy).into_iter().filter_map(ClusterName::new));
     }
     for transformation in set.transformations.iter() {
-        for entry in &transformation.entries {
-            if let Targets::Reference(_, name) = &entry.targets {
-                named.insert(name.clone());
-            }
-        }
+        named.extend(transformation.references().map(|(_, _, name)| name.clone()));
     }
     named
 }
 
-/// The constants that the expressions of a policy compare `cluster.name` with.
+/// The names in the tables of a policy, and the constants that its expressions compare `cluster.name` with.
 fn compared(policy: &Policy) -> Vec<String> {
-    let declared = |name: &str| policy.variable(name).cloned();
-    let variables = policy.variables.iter().map(|(_, expression)| expression.clone());
-    let rules = policy.rules.iter().flat_map(Rule::expressions);
+    let declared = |name: &str| match policy.variable(name) {
+        Some(Definition::Expression(expression)) => Some(expression.clone()),
+        Some(Definition::Table(_)) | None => None,
+    };
+    let tables = policy.variables.iter().filter_map(|(_, definition)| match definition {
+        Definition::Table(table) => Some(table.values.keys().cloned()),
+        Definition::Expression(_) => None,
+    });
     let with = |expression: Expression| expression.compared_with(&Variable::ClusterName, &declared);
-    variables.chain(rules).flat_map(with).collect()
+    let rules = policy.rules.iter().flat_map(Rule::expressions);
+    tables.flatten().chain(variables(policy).chain(rules).flat_map(with)).collect()
+}
+
+/// The expressions of the variables of a policy.
+fn variables(policy: &Policy) -> impl Iterator<Item = Expression> {
+    policy.variables.iter().filter_map(|(_, definition)| match definition {
+        Definition::Expression(expression) => Some(expression.clone()),
+        Definition::Table(_) => None,
+    })
 }
 
 /// Whether an expression of the rule reads the name of the cluster.
@@ -48,14 +58,18 @@ pub fn reads_cluster_name(policy: &Policy, rule: &Rule) -> bool {
     policy.reads(rule).contains(&Variable::ClusterName)
 }
 
-/// Whether a message tells that an expression of the rule has looked something up by the name of the cluster, and that it is not there.
+/// Whether a message tells that the rule has looked something up by the name of the cluster, in a table or in an expression, and that it
+/// is not there.
 pub fn misses_cluster_name(policy: &Policy, rule: &Rule, message: &str) -> bool {
-    let variables = policy.variables.iter().map(|(_, expression)| expression.clone());
-    message.ends_with(NO_SUCH_MEMBER)
-        && variables.chain(rule.expressions()).any(|expression| {
-            expression.is_subject_of(message)
-                && policy.resolved(expression.uses().iter().cloned()).contains(&Variable::ClusterName)
-        })
+    let reads_table = |variable: &Variable| matches!(variable, Variable::Declared(name) if matches!(policy.variable(name), Some(Definition::Table(_))));
+    let reads_name = |expression: &Expression| {
+        policy.resolved(expression.uses().iter().cloned()).contains(&Variable::ClusterName)
+    };
+    message.contains(NO_ENTRY) && policy.reads(rule).iter().any(reads_table)
+        || message.ends_with(NO_SUCH_MEMBER)
+            && variables(policy)
+                .chain(rule.expressions())
+                .any(|expression| expression.is_subject_of(message) && reads_name(&expression))
 }
 
 /// The names and patterns of `targetCluster` that none of the `known` clusters has. Where no cluster is known, nothing is found.
@@ -107,7 +121,7 @@ mod tests {
         let text = format!(
             "apiVersion: reviser.io/v1alpha1\nkind: ClusterRevisionPolicy\nmetadata: {{name: p}}\nspec:\n  \
              resourceSelectors: [{{apiVersion: v1, kind: ConfigMap}}]\n  variables:\n  \
-             - {{name: table, expression: '{{\"table-1\": \"x\"}}'}}\n  - {{name: used, expression: 'variables.table[cluster.name]'}}\n  \
+             - {{name: byCluster, values: {{table-2: x}}, default: y}}\n  - {{name: table, expression: '{{\"table-1\": \"x\"}}'}}\n  - {{name: used, expression: 'variables.table[cluster.name]'}}\n  \
              rules:\n{rules}"
         );
         let documents: Vec<_> = yaml::documents(&text).unwrap().into_iter().map(|it| it.value).collect();
@@ -125,7 +139,7 @@ mod tests {
             "    patch: {type: Merge, value: {data: {x: '${variables.used}', y: '${{\"three\": \"1\"}[cluster.name]}'}}}\n",
             "  - name: b\n    when: cluster.name in [\"four\"]\n    patch: {type: Merge, value: {data: {z: '1'}}}\n",
         ));
-        assert_eq!(named_clusters(&set), names(&["one", "two", "three", "four", "table-1"]));
+        assert_eq!(named_clusters(&set), names(&["one", "two", "three", "four", "table-1", "table-2"]));
     }
 
     #[test]

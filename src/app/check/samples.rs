@@ -46,7 +46,7 @@ struct Found {
 struct Outcome {
     found: BTreeMap<Found, Vec<ClusterName>>,
     /// What comes of the name of a made-up cluster, and says nothing about the clusters that there are.
-    of_made_up_names: BTreeSet<Found>,
+    of_made_up_names: BTreeMap<(usize, Option<usize>, &'static str), String>,
     /// By policy, why not all of it can be tried.
     unknown: BTreeMap<usize, Failure>,
     /// What is wrong without any policy.
@@ -131,10 +131,9 @@ impl Outcome {
             report.notes.push(format!("{label}: not all of {owner} can be tried: {failure}"));
         }
         let place = |rule: Option<usize>| rule.map_or_else(|| Pointer::of(["spec"]), rule_place);
-        for found in self.of_made_up_names.iter().filter(|found| !self.found.contains_key(found)) {
-            let Found { policy, rule, does, problem } = found;
+        for ((policy, rule, does), problem) in self.of_made_up_names {
             let text = format!("{does} on {label} in a cluster that no policy names: {problem}");
-            report.notes.push(trials.examined.fault(*policy, &place(*rule), &text).to_string());
+            report.notes.push(trials.examined.fault(policy, &place(rule), &text).to_string());
         }
         for (Found { policy, rule, does, problem }, clusters) in self.found {
             let text = format!("{does} on {label} in {}: {problem}", listed(&clusters));
@@ -289,7 +288,9 @@ impl<'p> Trial<'_, '_, 'p> {
 
     async fn keep(&self, found: Found, outcome: &mut Outcome) {
         if self.comes_of_made_up_name(&found).await {
-            outcome.of_made_up_names.insert(found);
+            let Found { policy, rule, does, problem } = found;
+            // The problem names the cluster, and is the same for another one.
+            outcome.of_made_up_names.entry((policy, rule, does)).or_insert(problem);
         } else {
             outcome.found.entry(found).or_default().push(self.cluster.clone());
         }
