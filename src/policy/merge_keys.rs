@@ -7,6 +7,7 @@ use super::part::Part;
 use crate::domain::GroupVersionKind;
 use crate::engine::{MergeKey, PatchKind, Patching, ResourceSelector};
 use crate::json::{Pointer, Value};
+use crate::patch::Problem as PatchProblem;
 use crate::patch::strategic::{self, Schema, Unreached, spelled};
 
 /// Reads `mergeKeys`.
@@ -75,7 +76,8 @@ fn key(node: &Node<'_>, notes: &mut Notes) -> Option<Pointer> {
     Some(key)
 }
 
-/// Notes the declared lists that no object of the selected kinds can have, and those that the patch does not have.
+/// Notes the declared lists that no object of the selected kinds can have, those that the patch does not have, and items to be deleted
+/// from lists that a selected kind replaces.
 ///
 /// A kind that is not built in may have any list. `place` is that of the action.
 pub(super) fn check(patching: &Patching, selectors: &[ResourceSelector], place: &Pointer, notes: &mut Notes) {
@@ -102,6 +104,50 @@ pub(super) fn check(patching: &Patching, selectors: &[ResourceSelector], place: 
             }
         }
     }
+    let lost = schemas.iter().flatten().find_map(|schema| {
+        let mut lost = Vec::new();
+        deletions(Part::Templated(&patching.value), schema, &mut Vec::new(), &place.join("value"), &mut lost);
+        Some(lost).filter(|lost| !lost.is_empty())
+    });
+    for item in lost.into_iter().flatten() {
+        notes.note(&item, PatchProblem::DeletesOfWhole.to_string());
+    }
+}
+
+/// The items with `$patch: delete` of lists that `schema` says are replaced. As deep as a document is nested, which its reader bounds.
+fn deletions<'t>(
+    part: Part<'t>,
+    schema: &Schema,
+    steps: &mut Vec<Option<&'t str>>,
+    field: &Pointer,
+    found: &mut Vec<Pointer>,
+) {
+    let members = part.members();
+    if members.iter().any(|(name, _)| *name == "$patch") {
+        return;
+    }
+    for (name, member) in members {
+        steps.push(Some(name));
+        deletions(member, schema, steps, &field.join(name), found);
+        steps.pop();
+    }
+    let items = part.items().into_iter().enumerate();
+    let mut items = items.map(|(position, item)| (item, field.join(position.to_string()))).peekable();
+    if items.peek().is_none() {
+        return;
+    }
+    if schema.replaces(steps) {
+        let deletes = |item: Part<'_>| {
+            item.members().into_iter().any(|(name, word)| name == "$patch" && word.text() == Some("delete"))
+        };
+        found.extend(items.filter(|(item, _)| deletes(*item)).map(|(_, field)| field));
+        return;
+    }
+    steps.push(None);
+    for (item, field) in items {
+        deletions(item, schema, steps, &field, found);
+    }
+    steps.pop();
 }
 
 /// Why a declared list cannot be there or is not merged, and what to do about it.

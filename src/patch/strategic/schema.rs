@@ -121,25 +121,36 @@ impl Schema {
 
     /// How the list at `place` is merged. A step of `None` stands for an item of a list.
     pub fn list_at(&self, place: &[Option<&str>]) -> ListMerge {
+        match self.field_at(place) {
+            Some(ListField::Keyed(keys, _)) => keys.to_merge(),
+            Some(ListField::Set) => ListMerge::Set,
+            Some(ListField::Replaced) | None => ListMerge::Replaced,
+        }
+    }
+
+    /// Whether there is or may be a list at `place`, which is replaced.
+    pub fn replaces(&self, place: &[Option<&str>]) -> bool {
+        matches!(self.field_at(place), Some(ListField::Replaced))
+    }
+
+    fn field_at(&self, place: &[Option<&str>]) -> Option<ListField<'_>> {
         let mut node = self.root();
         let mut steps = place.iter().peekable();
         while let Some(step) = steps.next() {
-            let Some(name) = step else { return ListMerge::Replaced };
+            let name = (*step)?;
             let is_last = steps.peek().is_none();
             let into_item = steps.next_if(|next| next.is_none()).is_some();
-            if !is_last && !into_item {
-                let Some(MapField::Merged(below)) = node.map(name) else { return ListMerge::Replaced };
-                node = below;
-                continue;
-            }
-            match node.list(name) {
-                Some(ListField::Keyed(_, below)) if into_item => node = below,
-                Some(ListField::Keyed(keys, _)) => return keys.to_merge(),
-                Some(ListField::Set) if !into_item => return ListMerge::Set,
-                _ => return ListMerge::Replaced,
-            }
+            node = match node.list(name) {
+                field if is_last => return field,
+                Some(ListField::Keyed(_, below)) if into_item => below,
+                _ if into_item => return None,
+                _ => match node.map(name)? {
+                    MapField::Merged(below) => below,
+                    MapField::Replaced => return None,
+                },
+            };
         }
-        ListMerge::Replaced
+        None
     }
 
     pub(super) fn root(&self) -> Node<'_> {

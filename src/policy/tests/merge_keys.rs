@@ -207,6 +207,26 @@ fn an_item_that_is_to_be_deleted_from_a_replaced_list_is_refused() {
     };
     let refusal = rule("{id: 1, $patch: delete}").refused("{rows: [{id: 1}, {id: 2}]}");
     assert!(refusal.starts_with("/spec/rows: the list is replaced as a whole, so `$patch: delete` in it deletes no item: declare `mergeKeys`"), "{refusal}");
+    // Of a built-in kind it is known before there is an object.
+    let tolerations =
+        |items: &str| format!("value: {{spec: {{template: {{spec: {{tolerations: [{items}]}}}}}}}}");
+    let item = "{key: '${cluster.name}', $patch: delete}";
+    assert_eq!(
+        faults(STATEFUL_SET, &tolerations(&format!("{{key: b}}, {item}"))),
+        [
+            "value.spec.template.spec.tolerations[1]: the list is replaced as a whole, so `$patch: delete` in it deletes no item: \
+          declare `mergeKeys` for it or use a JSON patch, in a policy"
+        ]
+    );
+    let declared =
+        format!("mergeKeys: [{{path: /spec/template/spec/tolerations, key: key}}], {}", tolerations(item));
+    for (kind, patch) in [
+        (STATEFUL_SET, declared.as_str()),
+        (STATEFUL_SET, "value: {spec: {template: {spec: {containers: [{name: a, $patch: delete}]}}}}"),
+        (TRAIN, "value: {spec: {rows: [{id: 1, $patch: delete}]}}"),
+    ] {
+        assert!(crate::policy::compile(&[policy(kind, patch)]).is_ok(), "{patch}");
+    }
     let done = rule("{$patch: replace}, {id: 3}").revised("{rows: [{id: 1}, {id: 2}]}").unwrap();
     assert_eq!((done.spec.as_str(), done.warnings.len()), (r#"{"rows":[{"id":3}]}"#, 0));
 }
