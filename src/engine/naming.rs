@@ -39,7 +39,7 @@ pub fn chooses(object: &Raw<'_>) -> bool {
     !matches!(texts(object), Ok((proposed, own)) if join_transformations(&proposed, &own).is_empty())
 }
 
-/// What is probably not meant in the annotations of an object. One that can't be read is no matter of this.
+/// What is probably not meant in the annotations of an object. There are none for annotations that can't be read.
 pub fn naming_warnings(object: &Raw<'_>) -> Vec<String> {
     named(object).map(|named| named.warnings).unwrap_or_default()
 }

@@ -193,7 +193,7 @@ impl Transformations {
             (count, 0) => {
                 let all = if count == 1 { "the only one".to_owned() } else { format!("each of the {count}") };
                 format!(
-                    "{all} that can be chosen has quite another name; list them with `kubectl get tpt,ctpt`, or look into the files of --policy"
+                    "{all} that can be chosen has a very different name; list them with `kubectl get tpt,ctpt`, or look into the files of --policy"
                 )
             }
             _ => format!(

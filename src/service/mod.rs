@@ -4,6 +4,7 @@
 //! Knows the ports of `state`, not what is behind them, and no protocol.
 
 mod chaperons;
+mod concern;
 mod lookup;
 mod nulls;
 mod policies;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::works::{at_work, concerns};
+use super::concern::{at_work, concerns};
 use crate::domain::{BindingName, Failure, Workload, digest};
 use crate::engine::{self, Owner, PolicySet, Selection};
 use crate::json::{Raw, Text};

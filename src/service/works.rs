@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 use std::time::Instant;
 
+use super::concern::{at_work, concerns, unheard};
 use super::revise::{MAX_ATTEMPTS, Planned, Revised, Situation, SkippedRule, contended};
 use super::{ReviewOutcome, Service, in_time, too_late};
 use crate::domain::{Binding, BindingName, ClusterName, Failure, Target, Workload};
@@ -110,8 +111,12 @@ impl Service {
             Ok(set) => set,
             Err(failure) => return ReviewOutcome::refused(failure),
         };
-        if work.is_being_deleted() || !concerns(&set, &work) {
+        if work.is_being_deleted() {
             return ReviewOutcome::untouched();
+        }
+        let unheard = unheard(&set, &work);
+        if !concerns(&set, &work) {
+            return ReviewOutcome { warnings: unheard, ..ReviewOutcome::untouched() };
         }
         let link = match work.link() {
             Ok(Link::Undispatched) if !work.is_recorded() => return ReviewOutcome::untouched(),
@@ -128,7 +133,8 @@ impl Service {
         };
         let old = Old { raw: review.old, read: OnceLock::new() };
         let job = Job { work: &work, old, set: &set, link, cluster, dry_run: review.dry_run };
-        self.rewrite(&job).await
+        let outcome = self.rewrite(&job).await;
+        ReviewOutcome { warnings: [unheard, outcome.warnings].concat(), ..outcome }
     }
 
     async fn rewrite<'a>(&self, job: &Job<'_, 'a>) -> ReviewOutcome<'a> {
@@ -312,29 +318,6 @@ impl Service {
             BindingLookup::Gone => Err(Left::BindingGone(binding.clone())),
         }
     }
-}
-
-/// What is at work on a manifest, which without its last revision is `object`.
-pub(super) fn at_work<'s>(
-    set: &'s PolicySet,
-    workload: &Workload,
-    object: &Raw<'_>,
-) -> Result<Selection<'s>, Failure> {
-    if !set.has_transformations() {
-        // So that revisions can be taken back for good: whoever takes all transformations away does not mean to stop
-        // the delivery of what still names one.
-        return Ok(Selection { policies: set.selecting(workload, object)?, ..Selection::default() });
-    }
-    set.selection(workload, object)
-}
-
-/// Whether the Work has been revised, or holds something that may have to be.
-pub(super) fn concerns(set: &PolicySet, work: &Work<'_>) -> bool {
-    let known = |manifest: &Manifest<'_>| {
-        let gvk = manifest.workload.as_ref().map(|workload| &workload.gvk);
-        gvk.is_some_and(|gvk| set.concerns(gvk, &manifest.raw))
-    };
-    work.is_recorded() || work.manifests.iter().any(|manifest| manifest.is_marked() || known(manifest))
 }
 
 /// The manifests without their last revision, as text; `None` for those that carry none.

@@ -257,3 +257,42 @@ fn a_work_is_revised_for_its_annotation_alone_and_revised_once() {
     let plain = work(&json!({}));
     assert_eq!(admit(&plain), plain);
 }
+
+/// The warnings for a Work that is allowed unchanged.
+fn warnings_of_unchanged(served: &Served, work: &Value) -> Vec<String> {
+    let body = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {
+        "uid": "u",
+        "kind": {"group": "work.karmada.io", "version": "v1alpha1", "kind": "Work"},
+        "resource": {"group": "work.karmada.io", "version": "v1alpha1", "resource": "works"},
+        "namespace": "karmada-es-eu",
+        "name": "train-1",
+        "operation": "CREATE",
+        "object": work,
+    }});
+    let response = &served.send("/mutate/works", &body)["response"];
+    assert_eq!((&response["allowed"], response.get("patch")), (&json!(true), None), "{response}");
+    let warnings = response["warnings"].as_array().into_iter().flatten();
+    warnings.map(|warning| warning.as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_work_that_names_a_transformation_where_there_is_none_is_warned_of() {
+    let named = work(&json!({"reviser.io/targetpodtransformation": "use-v100-32G"}));
+    let policy = |kind: &str| {
+        format!(
+            "apiVersion: reviser.io/v1alpha1
+kind: ClusterRevisionPolicy
+metadata: {{name: p}}
+spec:
+  resourceSelectors: [{{apiVersion: apps/v1, kind: {kind}}}]
+  rules: [{{name: r, when: object.metadata.name == \"other\", env: {{name: COUNT, value: x}}}}]
+"
+        )
+    };
+    for kind in ["Deployment", "StatefulSet"] {
+        let served = Served::start(&policy(kind));
+        let expected = "Deployment/train: names transformations, and there is none; it is delivered without";
+        assert_eq!(warnings_of_unchanged(&served, &named), [expected], "{kind}");
+        assert!(warnings_of_unchanged(&served, &work(&json!({}))).is_empty(), "{kind}");
+    }
+}

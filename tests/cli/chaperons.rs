@@ -30,7 +30,7 @@ fn what_is_odd_in_the_annotation_is_refused_or_warned_of() {
         ("use-V100-32g", "the nearest names are \"use-v100-32G\"; "),
         (
             "frankfurt",
-            "can be chosen in namespace \"lab\": the only one that can be chosen has quite another name; list them with `kubectl get tpt,ctpt`",
+            "can be chosen in namespace \"lab\": the only one that can be chosen has a very different name; list them with `kubectl get tpt,ctpt`",
         ),
     ] {
         let Answer(answer, _) = served.chaperon("eu", &chaperon(names));
@@ -139,7 +139,7 @@ fn a_pod_that_admiralty_has_saved_before_is_refused_in_the_source() {
         422,
         "Pod/train: /metadata/annotations/multicluster.admiralty.io~1sourcepod-manifest: Admiralty has saved the pod already",
     );
-    // One that is made of a pod which was copied in time holds what arrives.
+    // The names have been copied in time.
     for annotations in [
         json!({elect: "", asks: "a", saved: "kind: Pod", "reviser.io/targetpodtransformation": "a"}),
         json!({elect: "", saved: "kind: Pod"}),

@@ -237,7 +237,7 @@ spec:
     assert_eq!((selected.code, selected.stdout.as_str()), (Some(0), ""));
 }
 
-/// A line that a document tells to type, and what it shows below.
+/// The commands in the `console` blocks of a document, each with the output below it.
 fn console(document: &str) -> Vec<(String, String)> {
     let mut steps: Vec<(String, String)> = Vec::new();
     let mut is_console = false;
