@@ -1,6 +1,7 @@
 //! Everything that can be said about policies before they are in force: `reviser check`.
 
 mod clusters;
+mod idle;
 mod repeat;
 mod samples;
 

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::clusters::TrialClusters;
+use super::idle;
 use super::repeat::Repeated;
 use crate::app::policies::Examined;
 use crate::app::trial::{KnownClusters, Parsed, TrialObject};
 use crate::documents::Fault;
 use crate::domain::{ClusterName, Code, Failure, Schedule, Target, TargetCluster};
-use crate::engine::{Action, PolicySet, Rule, Step, StepOutcome};
+use crate::engine::{Action, Idle, PolicySet, Rule, Step, StepOutcome};
 use crate::json::{ParseError, Pointer, Raw};
 use crate::policy;
 use crate::service::{Revised, Service};
@@ -54,6 +55,8 @@ struct Outcome {
     /// Why transformations can't be tried.
     own_unknown: Option<Failure>,
     reads_original: bool,
+    /// Transformations that changed nothing.
+    idle: Vec<Idle>,
 }
 
 /// What came of trying an object.
@@ -92,6 +95,10 @@ impl<'t> Trials<'t> {
         let is_selected = |policy| selected.iter().any(|selected| std::ptr::eq(*selected, policy));
         let selected: Vec<usize> =
             policies.filter(|(_, policy)| is_selected(*policy)).map(|(position, _)| position).collect();
+        let unknown = self.service.unknown_targets(&object.workload, &parsed.object.root()).await;
+        // Where the transformations can't be read, each cluster shows the failure.
+        let unknown = unknown.unwrap_or_default();
+        report.notes.extend(unknown.iter().map(|it| format!("warning: {}: {it}", object.label())));
         let (mut outcome, mut repeated) = (Outcome::default(), Repeated::default());
         for entry in self.clusters.schedule.clusters() {
             let trial = Trial { trials: self, object, parsed: &parsed, cluster: &entry.name };
@@ -126,6 +133,8 @@ impl Outcome {
         if let Some(unknown) = self.own_unknown {
             report.notes.push(format!("{label}: not all transformations can be tried: {unknown}"));
         }
+        let idle = idle::warnings(&self.idle, &trials.clusters.schedule);
+        report.notes.extend(idle.iter().map(|it| format!("warning: {label}: {it}")));
         for (position, failure) in self.unknown {
             let owner = &trials.set.policies[position].owner;
             report.notes.push(format!("{label}: not all of {owner} can be tried: {failure}"));
@@ -203,6 +212,7 @@ impl<'p> Trial<'_, '_, 'p> {
                 }
             }
         }
+        outcome.idle.extend(revised.idle.iter().cloned());
         repeated.run(self, &tried, &revised).await;
     }
 

@@ -119,7 +119,7 @@ impl<'r> Run<'r> {
                 "no policy selects {workload} ({api_version}): every cluster gets it unchanged"
             ));
         }
-        // What an object chooses that does not exist is told of each cluster.
+        // Where the transformations can't be read, each cluster shows the failure.
         for unknown in self.service.unknown_targets(workload, &root).await.unwrap_or_default() {
             output::note(&format!("warning: {unknown}"));
         }

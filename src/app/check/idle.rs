@@ -1,0 +1,70 @@
+//! Transformations that an object chooses and that change nothing of it.
+
+use std::collections::BTreeMap;
+
+use super::samples::listed;
+use crate::domain::{ClusterName, Schedule};
+use crate::engine::Idle;
+
+/// What to say of them, for one object in all clusters of `schedule`: a transformation changes nothing in a cluster although an entry is
+/// for it, or it changes nothing in any cluster. That others get nothing where no entry is for a target is how transformations are used.
+pub(super) fn warnings(idle: &[Idle], schedule: &Schedule) -> Vec<String> {
+    let mut by_transformation: BTreeMap<&str, BTreeMap<&str, Vec<ClusterName>>> = BTreeMap::new();
+    for one in idle {
+        let reasons = by_transformation.entry(&one.transformation).or_default();
+        reasons.entry(one.why).or_default().push(one.cluster.clone());
+    }
+    let mut warnings = Vec::new();
+    for (transformation, reasons) in by_transformation {
+        let is_everywhere = reasons.values().map(Vec::len).sum::<usize>() == schedule.clusters().len();
+        for (why, clusters) in reasons {
+            let has_entry = idle.iter().any(|one| one.why == why && one.has_entry);
+            if has_entry || is_everywhere {
+                warnings.push(format!("{transformation} changes nothing in {}: {why}", listed(&clusters)));
+            }
+        }
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::TargetCluster;
+
+    #[test]
+    fn what_other_targets_do_not_get_is_no_matter() {
+        let name = |name: &str| ClusterName::new(name).unwrap();
+        let cluster = |it: &str| TargetCluster { name: name(it), replicas: 1 };
+        let schedule = Schedule::new(vec![cluster("eu"), cluster("us"), cluster("asia")]).unwrap();
+        let (none, same) =
+            ("none of its entries is for this target", "what it writes for this target is there already");
+        let idle = |cluster: &str, has_entry: bool| Idle {
+            transformation: "TargetPodTransformation/gpu".to_owned(),
+            cluster: name(cluster),
+            has_entry,
+            why: if has_entry { same } else { none },
+        };
+        for (idle, expected) in [
+            (vec![], vec![]),
+            (vec![idle("us", false), idle("asia", false)], vec![]),
+            (
+                vec![idle("us", false), idle("asia", false), idle("eu", false)],
+                vec![format!("TargetPodTransformation/gpu changes nothing in us, asia, eu: {none}")],
+            ),
+            (
+                vec![idle("eu", true), idle("us", false)],
+                vec![format!("TargetPodTransformation/gpu changes nothing in eu: {same}")],
+            ),
+            (
+                vec![idle("eu", true), idle("us", true), idle("asia", false)],
+                vec![
+                    format!("TargetPodTransformation/gpu changes nothing in asia: {none}"),
+                    format!("TargetPodTransformation/gpu changes nothing in eu, us: {same}"),
+                ],
+            ),
+        ] {
+            assert_eq!(warnings(&idle, &schedule), expected);
+        }
+    }
+}
