@@ -10,6 +10,7 @@
 //! * `handover`: how an allocation leaves a cluster without being in two. [`Undo`]: how a revision is taken back.
 //! * [`explain`] revises too, and tells with a [`Trace`] what each rule did.
 //! * `actions`: what rules can do. `limits`, `chaperon`: what no rule may touch.
+//! * `types`, [`validate`]: what no API server takes. `checked`: all checks of a result, and which rule a failure is of.
 //! * [`Transformation`]: what a workload chooses itself, after all policies.
 //! * [`interpret_replica`] and [`revise_replica`]: the operations that know no cluster and ask no policy;
 //!   [`requirements`] is what one replica of a pod template needs.
@@ -18,6 +19,7 @@ mod actions;
 mod allocate;
 mod broken;
 mod chaperon;
+mod checked;
 mod compiled;
 mod context;
 mod draft;
@@ -35,6 +37,8 @@ mod trace;
 mod transformations;
 mod types;
 mod undo;
+pub mod validate;
+mod variables;
 
 pub use actions::{
     Action, Divide, Elsewhere, Env, EnvChange, Fort, Generate, GenerateWhen, Image, MergeKey, PatchKind,

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::actions::{Action, Ask as _};
+use super::actions::Action;
+use super::checked::Watch;
 use super::compiled::{Allocation, OnError, Policy, Rule};
 use super::context::Context;
 use super::handover::{Deliveries, Handing, Settled};
 use super::trace::{self, Placement, Step, StepOutcome, Trace};
 use super::transformations::{Idle, Reach};
-use super::{Draft, Selection, Why, limits, types};
+use super::{Draft, Selection, Why, checked};
 use crate::domain::{Cluster, ClusterKind, ClusterName, Code, Failure, Target, Workload};
 use crate::expression::Condition;
 use crate::json::{Pointer, Raw};
@@ -156,7 +157,7 @@ pub fn revise<'r, 'a>(
     selection: &Selection<'r>,
     facts: Facts<'_>,
 ) -> Result<Revision<'r, 'a>, Stop> {
-    within_limits(request, selection, facts, None)
+    checked::run(request, selection, facts, None)
 }
 
 /// The same, with a [`Trace`], which costs a copy of the object a rule.
@@ -165,47 +166,20 @@ pub fn explain<'r, 'a>(
     selection: &Selection<'r>,
     facts: Facts<'_>,
 ) -> Result<Revision<'r, 'a>, Stop> {
-    within_limits(request, selection, facts, Some(Trace::default()))
+    checked::run(request, selection, facts, Some(Trace::default()))
 }
 
-fn within_limits<'r, 'a>(
-    request: Request<'r, 'a>,
-    selection: &Selection<'r>,
-    facts: Facts<'_>,
-    trace: Option<Trace<'a>>,
-) -> Result<Revision<'r, 'a>, Stop> {
-    let mut revision = run(request, selection, facts, trace, false)?;
-    match check(&revision.object, request, facts) {
-        Ok(warnings) => {
-            let cluster = request.target.cluster.as_str();
-            let warnings = warnings.into_iter().map(|warning| format!("cluster {cluster:?}: {warning}"));
-            revision.warnings.extend(warnings);
-            Ok(revision)
-        }
-        // Run again with a check after each rule, to name the rule: a check for each rule would cost too much where all is well.
-        Err(failure) => {
-            Err(run(request, selection, facts, None, true).err().unwrap_or(Stop::Refused(failure)))
-        }
-    }
-}
-
-/// Refuses what no API server would take, and what no rule may change. Gives warnings.
-fn check(object: &Draft<'_>, request: Request<'_, '_>, facts: Facts<'_>) -> Result<Vec<String>, Failure> {
-    limits::crosses(object, request.workload)?;
-    types::check(object, request, facts.pod_template)
-}
-
-/// Applies all rules and transformations. `is_watched` has the object checked before them and after each of them.
-fn run<'r, 'a>(
+/// Applies all rules and transformations. `watch` is called before the rules, and after each rule and each transformation.
+pub(super) fn run<'r, 'a>(
     request: Request<'r, 'a>,
     selection: &Selection<'r>,
     facts: Facts<'_>,
     mut trace: Option<Trace<'a>>,
-    is_watched: bool,
+    watch: Option<Watch<'_, 'a>>,
 ) -> Result<Revision<'r, 'a>, Stop> {
     let mut object = Draft::new(request.object)?;
-    if is_watched {
-        check(&object, request, facts)?;
+    if let Some(watch) = watch {
+        watch(&object)?;
     }
     let mut context = Context::new(request, facts);
     let (mut applied, mut skipped) = (Vec::new(), Vec::new());
@@ -246,13 +220,13 @@ fn run<'r, 'a>(
                 Done::Applied if object.changes() != before => applied.push((policy, rule)),
                 Done::OtherCluster | Done::ConditionFalse | Done::Applied => {}
             }
-            if is_watched {
-                check(&object, request, facts).map_err(about)?;
+            if let Some(watch) = watch {
+                watch(&object).map_err(about)?;
             }
         }
     }
     let (transformed, idle) =
-        transform(selection, &mut object, &mut context, facts, trace.as_mut(), &mut warnings, is_watched)?;
+        transform(selection, &mut object, &mut context, facts, trace.as_mut(), &mut warnings, watch)?;
     if let Some(trace) = &mut trace {
         let placed = context.settled.iter();
         trace.placements =
@@ -302,7 +276,7 @@ fn changed<'a>(before: &Draft<'a>, after: &Draft<'a>) -> Result<StepOutcome<'a>,
     Ok(if changes.is_empty() { StepOutcome::Nothing } else { StepOutcome::Changed(changes) })
 }
 
-/// Applies the transformations, and gives those that changed something and those that did not. `is_watched` is that of [`run`].
+/// Applies the transformations, and gives those that changed something and those that did not. `watch` is that of [`run`].
 fn transform<'r, 'a>(
     selection: &Selection<'r>,
     object: &mut Draft<'a>,
@@ -310,7 +284,7 @@ fn transform<'r, 'a>(
     facts: Facts<'_>,
     mut trace: Option<&mut Trace<'a>>,
     warnings: &mut Vec<String>,
-    is_watched: bool,
+    watch: Option<Watch<'_, 'a>>,
 ) -> Result<(Vec<String>, Vec<Idle>), Stop> {
     let cluster = context.cluster_name();
     let (mut transformed, mut idle) = (Vec::new(), Vec::new());
@@ -337,8 +311,8 @@ fn transform<'r, 'a>(
                 .drain(..)
                 .map(|warning| format!("{transformation} cluster {:?}: {warning}", cluster.as_str())),
         );
-        if is_watched {
-            check(object, context.request(), facts).map_err(about)?;
+        if let Some(watch) = watch {
+            watch(object).map_err(about)?;
         }
         match reach {
             _ if object.changes() != before => transformed.push(transformation.to_string()),

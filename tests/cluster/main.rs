@@ -19,4 +19,5 @@ mod members;
 mod process;
 mod server;
 mod support;
+mod validation;
 mod works;

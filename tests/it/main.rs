@@ -25,4 +25,5 @@ mod spawned;
 mod strategic;
 mod support;
 mod tls;
+mod validation;
 mod works_manifest;

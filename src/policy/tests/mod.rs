@@ -13,6 +13,7 @@ mod rules;
 mod selectors;
 mod tables;
 mod types;
+mod validity;
 
 use super::compile;
 use crate::domain::{ClusterName, GroupVersionKind, Workload};
