@@ -109,19 +109,32 @@ fn divide(node: Node<'_>, notes: &mut Notes) -> Option<Divide> {
     });
     let weights =
         fields.optional("weights").map_or(Some(Weights::Replicas), |node| node.one_of(WEIGHTS, notes));
-    let minimum = fields.optional("minimum").map_or(Some(0), |node| {
-        let minimum = node.integer(notes)?;
-        let fits = u32::try_from(minimum).ok();
-        if fits.is_none() {
-            notes.note(&node.field, format!("must be from 0 to {}, is {minimum}", u32::MAX));
-        }
-        fits
-    });
+    let mut least = |name| {
+        fields.optional(name).map_or(Some(0), |node| {
+            let least = node.integer(notes)?;
+            let fits = u32::try_from(least).ok();
+            if fits.is_none() {
+                notes.note(&node.field, format!("must be from 0 to {}, is {least}", u32::MAX));
+            }
+            fits
+        })
+    };
+    let (minimum, floor) = (least("minimum"), least("floor"));
+    if minimum > Some(0) && floor > Some(0) {
+        let advice = "use `minimum` where the sum must stay the whole, else `floor`";
+        notes.note(&fields.field.join("floor"), format!("`minimum` is given too; {advice}"));
+    }
     let percentages = fields
         .optional("percentages")
         .map_or(Some(Percentages::Keep), |node| node.one_of(PERCENTAGES, notes));
     fields.end(notes);
-    Some(Divide { path: path?, weights: weights?, minimum: minimum?, percentages: percentages? })
+    Some(Divide {
+        path: path?,
+        weights: weights?,
+        minimum: minimum?,
+        floor: floor?,
+        percentages: percentages?,
+    })
 }
 
 /// `containers` and `initContainers`.

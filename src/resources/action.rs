@@ -161,8 +161,12 @@ pub struct Image {
 ///
 /// The number is that of the template where that is known. Where the place is missing or null nothing happens.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-kubernetes-validations" = [{
+    "rule": "!(has(self.minimum) && self.minimum > 0 && has(self.floor) && self.floor > 0)",
+    "message": "only one of minimum and floor can be given",
+}]))]
 pub struct Divide {
-    /// Where the number is, as a JSON pointer from the root of the workload. Leads through maps only.
+    /// Where the number is, as a JSON pointer from the root of the workload. `*` is all items of a list; each of their numbers is divided.
     #[schemars(regex(pattern = "^(/([^~/]|~[01])*)+$"))]
     pub path: String,
     /// `Replicas`: by the replicas of each cluster. `Equal`: equally.
@@ -172,6 +176,10 @@ pub struct Divide {
     #[schemars(range(min = 0, max = 4_294_967_295_i64))]
     #[serde(default)]
     pub minimum: i64,
+    /// What each cluster gets at least, also where the parts then sum to more than the number.
+    #[schemars(range(min = 0, max = 4_294_967_295_i64))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub floor: Option<i64>,
     /// `Keep`: a percentage such as `"25%"` stays as it is, for it is one of the cluster's own. `Scale`: it is divided like a number.
     #[serde(default)]
     pub percentages: Percentages,

@@ -5,12 +5,14 @@ use super::{Ask, text, unfit};
 use crate::domain::Failure;
 use crate::engine::Draft;
 use crate::engine::templated::Templated;
+use crate::engine::variables::{name, references, refers};
 use crate::json::{Pointer, Value};
 
 /// Sets or removes an environment variable in all or some containers.
 ///
-/// One that is there is replaced in its place, with whatever else it had but its value; another comes at the end. Of several
-/// with the name each is replaced, or removed.
+/// An existing variable keeps its place and its other fields. A new variable comes at the end. Kubernetes expands `$(NAME)` only from
+/// variables further up, so that in both cases the variable is put before the first variable that refers to it, unless it would then
+/// stand before a variable to which it refers itself. Of several variables with the name each is replaced in its place, or removed.
 #[derive(Clone, Debug)]
 pub struct Env {
     /// Its name.
@@ -48,10 +50,15 @@ impl Env {
             EnvChange::Remove => ("", "", None),
         };
         let which = Which { names: self.containers.clone(), init: self.init_containers };
+        let mut warnings = Vec::new();
         which.change(object, ask, |container, place| match &value {
-            Some(value) => self.set(container, place, set, cleared, value).map(Some),
+            Some(value) => self.set(container, place, set, cleared, value, &mut warnings).map(Some),
             None => self.remove(container, place),
-        })
+        })?;
+        for warning in warnings {
+            ask.warn(warning);
+        }
+        Ok(())
     }
 
     fn set<'a>(
@@ -61,19 +68,40 @@ impl Env {
         set: &'static str,
         cleared: &str,
         value: &Value<'a>,
+        warnings: &mut Vec<String>,
     ) -> Result<Value<'a>, Failure> {
         let mut list = variables(container, place)?;
-        let mut there = false;
-        for variable in list.iter_mut().filter(|variable| self.is(variable)) {
-            there = true;
+        let mut positions = Vec::new();
+        for (position, variable) in list.iter_mut().enumerate().filter(|(_, variable)| self.is(variable)) {
+            positions.push(position);
             if let Some(members) = variable.object_mut() {
                 members.remove(cleared);
                 members.insert(set, value.clone());
             }
         }
-        if !there {
-            let members = [("name", Value::from(self.name.clone())), (set, value.clone())];
-            list.push(Value::Object(members.into_iter().collect()));
+        let user = list.iter().position(|variable| refers(variable, &self.name) && !self.is(variable));
+        let own: Vec<&str> = value.as_str().map(references).into_iter().flatten().collect();
+        let is_used = |variable: &Value<'a>| name(variable).is_some_and(|name| own.contains(&name));
+        match (positions[..].first().copied(), user) {
+            (None, user) => {
+                let members = [("name", Value::from(self.name.clone())), (set, value.clone())];
+                let position = user.filter(|user| !list[*user..].iter().any(is_used));
+                let position = position.unwrap_or(list.len());
+                list.insert(position, Value::Object(members.into_iter().collect()));
+            }
+            (Some(first), Some(user)) if user < first => {
+                if positions.len() == 1 && !list[user..first].iter().any(is_used) {
+                    let variable = list.remove(first);
+                    list.insert(user, variable);
+                } else {
+                    let place = place.join("env").join(user.to_string());
+                    warnings.push(format!(
+                        "{place}: refers to $({0}), which stands further down and is not expanded here; put {0} before it in the object",
+                        self.name
+                    ));
+                }
+            }
+            (Some(_), _) => {}
         }
         Ok(with(container, list))
     }

@@ -14,6 +14,7 @@ mod matching;
 mod repeat;
 mod unused;
 mod writes;
+mod zero;
 
 #[cfg(test)]
 mod tests;
@@ -66,6 +67,7 @@ pub(super) fn lint(material: &Material<'_>) -> Vec<Finding> {
             repeat::rule(subject.policy, rule, &place, &mut notes);
             fields::rule(subject.policy, rule, &place, &mut notes);
             lists::rule(subject.policy, rule, material.set, &place, &mut notes);
+            zero::rule(subject.policy, rule, &place, &mut notes);
         }
         unused::policy(subject, &material.asked, &mut notes);
         delivery::policy(subject, material.set, &mut notes);

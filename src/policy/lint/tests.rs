@@ -78,6 +78,36 @@ fn an_exception_is_for_fewer_clusters() {
     assert!(!is_exception(&target(&["eu-*"], &["eu-1"]), &target(&["eu-1"], &[])));
 }
 
+#[test]
+fn a_part_of_0_is_told_where_it_is_refused() {
+    let found = |kind: &str, path: &str, rest: &str| {
+        let text = format!(
+            r#"{{"apiVersion":"reviser.io/v1alpha1","kind":"ClusterRevisionPolicy","metadata":{{"name":"p"}},"spec":{{
+            "resourceSelectors":[{kind}],"rules":[{{"name":"r","divide":{{"path":"{path}"{rest}}}}}]}}}}"#
+        );
+        let documents = [Value::parse(text.as_bytes()).unwrap().into_owned()];
+        let warnings = crate::policy::examine(&documents).warnings;
+        warnings.iter().map(|finding| format!("{}: {}", finding.field, finding.problem)).collect::<Vec<_>>()
+    };
+    let autoscaler = r#"{"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler"}"#;
+    for path in ["/spec/minReplicas", "/spec/maxReplicas"] {
+        assert_eq!(
+            found(autoscaler, path, ""),
+            [format!(
+                "/spec/rules/0/divide: a part can be 0, and no API server takes 0 at {path} of a HorizontalPodAutoscaler; add `floor: 1`, or `minimum: 1` where the sum must stay the whole"
+            )]
+        );
+        for enough in [r#","floor":1"#, r#","minimum":2"#] {
+            assert_eq!(found(autoscaler, path, enough), [""; 0]);
+        }
+    }
+    // What depends on other fields shows in an object.
+    let deployment = r#"{"apiVersion":"apps/v1","kind":"Deployment"}"#;
+    for path in ["/spec/replicas", "/spec/strategy/rollingUpdate/maxUnavailable"] {
+        assert_eq!(found(deployment, path, ""), [""; 0]);
+    }
+}
+
 /// What a rule with this action writes in a Deployment, as `WHAT=VALUE` with the containers.
 fn written(action: &str) -> Vec<String> {
     let text = format!(

@@ -37,7 +37,9 @@ pub(super) fn of(rule: &Rule, gvk: &GroupVersionKind, set: &PolicySet) -> Vec<Wr
             containers: Vec::new(),
             value: format!(
                 "its share ({:?}, at least {}, percentages {:?})",
-                divide.weights, divide.minimum, divide.percentages
+                divide.weights,
+                divide.minimum.max(divide.floor),
+                divide.percentages
             ),
             field: Pointer::of(["divide", "path"]),
         }],

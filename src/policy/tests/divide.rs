@@ -62,9 +62,95 @@ fn a_minimum_is_filled_up_where_it_is_needed() {
     }
     assert_eq!(
         refused(", minimum: 2", "{partition: 3}"),
-        "/spec/partition: can't be divided: is 3, of which 2 clusters can't get 2 each; it must be an integer from 0 on, enough for `minimum`"
+        "/spec/partition: can't be divided: is 3, of which 2 clusters can't get 2 each; make it larger, or use `floor: 2` in place of `minimum`, with which the sum may be more than the whole"
     );
     assert!(refused(", minimum: 4294967295", "{partition: 3}").contains("can't get 4294967295 each"));
+}
+
+/// A floor may make the sum larger than the whole.
+#[test]
+fn a_floor_raises_each_part_that_is_below_it() {
+    let none = &[("a", 0), ("b", 0), ("c", 0), ("d", 0)][..];
+    for (schedule, floor, whole, expected) in [
+        (none, 1_u32, "2", &["1", "1", "1", "1"][..]),
+        (none, 1, "10", &["3", "3", "2", "2"]),
+        (none, 1, "0", &["1", "1", "1", "1"]),
+        (&[("a", 9), ("b", 1)], 0, "10", &["9", "1"]),
+        (&[("a", 9), ("b", 1)], 3, "10", &["9", "3"]),
+        (&[("a", 99), ("b", 1)], 1, "10", &["10", "1"]),
+        (&[("a", 1), ("b", 0)], 4_294_967_295, "1", &["4294967295", "4294967295"]),
+    ] {
+        assert_eq!(parts(&format!(", floor: {floor}"), schedule, whole), expected, "{schedule:?} {whole}");
+    }
+    let scaled = parts(", floor: 10, percentages: Scale", &[("a", 3), ("b", 1)], "25%");
+    assert_eq!(scaled, ["\"19%\"", "\"10%\""]);
+    // Kept percentages are not parts.
+    assert_eq!(parts(", floor: 30", &[("a", 3), ("b", 1)], "25%"), ["\"25%\"", "\"25%\""]);
+    // Nor is a floor where nothing is.
+    assert_eq!(Case::rule(&rule(", floor: 1")).revised("{}").unwrap().patch, "[]");
+    // A cluster that is leaving gets it too: 0 could be what no API server takes.
+    assert_eq!(Case::rule(&rule(", floor: 1")).cluster("other").spec("{partition: 9}"), r#"{"partition":1}"#);
+}
+
+#[test]
+fn each_number_in_a_list_is_divided() {
+    let schedule = &[("m1", 2), ("m2", 3)][..];
+    let specs = |path: &str, spec: &str| -> Vec<String> {
+        let one = |(cluster, _): &(&str, i64)| {
+            Case::rule(&format!("divide: {{path: {path}}}")).schedule(schedule).cluster(cluster).spec(spec)
+        };
+        schedule.iter().map(one).collect()
+    };
+    for (path, spec, expected) in [
+        (
+            "/spec/steps/*/replicas",
+            "{steps: [{replicas: 1, pause: {}}, {replicas: 3}, {pause: {}}, {replicas: 5}]}",
+            [
+                r#"{"steps":[{"replicas":0,"pause":{}},{"replicas":1},{"pause":{}},{"replicas":2}]}"#,
+                r#"{"steps":[{"replicas":1,"pause":{}},{"replicas":2},{"pause":{}},{"replicas":3}]}"#,
+            ],
+        ),
+        ("/spec/parts/*", "{parts: [5, 10]}", [r#"{"parts":[2,4]}"#, r#"{"parts":[3,6]}"#]),
+        ("/spec/parts/1", "{parts: [5, 10]}", [r#"{"parts":[5,4]}"#, r#"{"parts":[5,6]}"#]),
+        ("/spec/parts/2", "{parts: [5, 10]}", [r#"{"parts":[5,10]}"#, r#"{"parts":[5,10]}"#]),
+        (
+            "/spec/a/*/b/*/c",
+            "{a: [{b: [{c: 5}]}, {b: null}, {b: [{c: 10}, {}]}]}",
+            [
+                r#"{"a":[{"b":[{"c":2}]},{"b":null},{"b":[{"c":4},{}]}]}"#,
+                r#"{"a":[{"b":[{"c":3}]},{"b":null},{"b":[{"c":6},{}]}]}"#,
+            ],
+        ),
+        // A map that has such a name is a map.
+        ("/spec/a/*", "{a: {'*': 5, b: 5}}", [r#"{"a":{"*":2,"b":5}}"#, r#"{"a":{"*":3,"b":5}}"#]),
+        ("/spec/a/0/b", "{a: {'0': {b: 5}}}", [r#"{"a":{"0":{"b":2}}}"#, r#"{"a":{"0":{"b":3}}}"#]),
+        ("/spec/steps/*/replicas", "{steps: null}", [r#"{"steps":null}"#; 2]),
+        ("/spec/steps/*/replicas", "{}", ["{}"; 2]),
+    ] {
+        assert_eq!(specs(path, spec), expected, "{path} {spec}");
+    }
+    let case = || Case::rule("divide: {path: /spec/l/*/m}").cluster("z");
+    assert_eq!(
+        case().refused("{l: [{m: 1}, {m: x}]}"),
+        "/spec/l/1/m: can't be divided: is a string that is no percentage; it must be an integer from 0 on"
+    );
+    assert_eq!(
+        case().refused("{l: [{m: 1}, 7]}"),
+        "/spec/l/1: must be a map, is a number; mend the object, or the path in the rule"
+    );
+    // Of the template, item by item.
+    assert_eq!(
+        case().original("{l: [{m: 8}, {m: 4}]}").spec("{l: [{m: 2}, {}]}"),
+        r#"{"l":[{"m":2},{"m":1}]}"#
+    );
+    assert_eq!(
+        case().original("{l: [{m: 8}, {}]}").spec("{l: [{m: 9}, {m: 9}]}"),
+        r#"{"l":[{"m":2},{"m":9}]}"#
+    );
+    assert_eq!(
+        case().original("{l: [{m: 8}]}").refused("{l: [{m: 8}, {m: 9}]}"),
+        "/spec/l: can't be divided: has 2 items, and 1 in the template, so that it is not known which are the same; divide before the list is changed, or name a place outside of it"
+    );
 }
 
 #[test]
@@ -149,6 +235,11 @@ fn what_is_wrong_with_it_is_found_at_load() {
         ),
         ("{path: /a, minimum: -1}", "divide.minimum: must be from 0 to 4294967295, is -1"),
         ("{path: /a, minimum: '1'}", "divide.minimum: must be an integer, is a string"),
+        ("{path: /a, floor: -1}", "divide.floor: must be from 0 to 4294967295, is -1"),
+        (
+            "{path: /a, floor: 1, minimum: 1}",
+            "divide.floor: `minimum` is given too; use `minimum` where the sum must stay the whole, else `floor`",
+        ),
         ("{path: /a, percentages: Drop}", "divide.percentages: \"Drop\" is not one of Keep, Scale"),
     ] {
         let found = rule_faults(&format!("divide: {divide}"));

@@ -1,6 +1,7 @@
 //! The action `env`.
 
-use super::case::{Case, rule_faults};
+use super::case::{Case, document, rule_faults};
+use crate::json::Pointer;
 
 /// The containers of a pod template, after the rule.
 #[track_caller]
@@ -42,6 +43,72 @@ fn a_variable_is_replaced_in_its_place_and_a_new_one_comes_last() {
         .revised("{template: {spec: {containers: [{name: c, env: [{value: '1', name: A}]}]}}}")
         .unwrap();
     assert_eq!((unchanged.patch.as_str(), unchanged.applied.len()), ("[]", 0));
+}
+
+#[test]
+fn a_variable_stands_before_those_that_refer_to_it() {
+    let names = |rule: &str, env: &str| {
+        let spec = format!("{{template: {{spec: {{containers: [{{name: c, env: {env}}}]}}}}}}");
+        let done = Case::rule(rule).revised(&spec).unwrap();
+        let spec = document(&done.spec);
+        let containers = spec.at(&Pointer::parse("/template/spec/containers/0/env").unwrap()).unwrap();
+        let names = containers.as_array().unwrap().iter().map(|it| it.get("name").unwrap().as_str().unwrap());
+        (names.collect::<Vec<_>>().join(" "), done.warnings)
+    };
+    for (env, expected) in [
+        ("[{name: HOST, value: db.$(A).svc}, {name: MODE, value: ro}]", "A HOST MODE"),
+        ("[{name: MODE, value: ro}, {name: HOST, value: $(A)}, {name: URL, value: $(A)}]", "MODE A HOST URL"),
+        // An escaped one is no reference, and neither is another name.
+        ("[{name: HOST, value: db.$$(A).svc}]", "HOST A"),
+        ("[{name: HOST, value: $(AB)$(a)$A}]", "HOST A"),
+        ("[{name: HOST, valueFrom: {fieldRef: {fieldPath: $(A)}}}]", "HOST A"),
+        // An existing variable moves too.
+        ("[{name: HOST, value: $(A)}, {name: MODE}, {name: A, value: x}]", "A HOST MODE"),
+        ("[{name: A, value: x}, {name: HOST, value: $(A)}]", "A HOST"),
+        ("[{name: A, value: x}, {name: HOST, value: $(A)}, {name: A, value: y}]", "A HOST A"),
+    ] {
+        assert_eq!(names(SET, env), (expected.to_owned(), vec![]), "{env}");
+    }
+    let own = "env: {name: A, value: 'in $(POD)'}";
+    for (env, expected) in [
+        ("[{name: POD}, {name: HOST, value: $(A)}]", "POD A HOST"),
+        ("[{name: POD}, {name: HOST, value: $(A)}, {name: A}]", "POD A HOST"),
+    ] {
+        assert_eq!(names(own, env), (expected.to_owned(), vec![]), "{env}");
+    }
+    // It cannot be before the one and behind the other.
+    for (rule, env, expected, place) in [
+        (own, "[{name: HOST, value: $(A)}, {name: POD}]", "HOST POD A", "further down"),
+        (own, "[{name: HOST, value: $(A)}, {name: POD}, {name: A}]", "HOST POD A", "further down"),
+        (SET, "[{name: HOST, value: $(A)}, {name: A}, {name: A}]", "HOST A A", "further down"),
+    ] {
+        let (order, warnings) = names(rule, env);
+        assert_eq!(order, expected, "{env}");
+        assert_eq!(warnings.len(), 1, "{env}: {warnings:?}");
+        assert!(
+            warnings[0].contains("/spec/template/spec/containers/0/env/0: refers to $(A)")
+                && warnings[0].contains(place),
+            "{warnings:?}"
+        );
+    }
+}
+
+#[test]
+fn another_action_that_puts_a_variable_behind_its_users_is_a_warning() {
+    let spec = "{template: {spec: {containers: [{name: c, env: [{name: HOST, value: $(A)}, {name: OLD, value: $(LATE)}, {name: LATE, value: x}]}]}}}";
+    let add = Case::rule(
+        "patch: {type: JSON, value: [{op: add, path: /spec/template/spec/containers/0/env/-, value: {name: A, value: x}}]}",
+    );
+    assert_eq!(
+        add.revised(spec).unwrap().warnings,
+        [
+            "cluster \"x\": /spec/template/spec/containers/0/env/0: refers to $(A), which stands further down and is not expanded here; put A before it"
+        ]
+    );
+    let first = Case::rule(
+        "patch: {type: JSON, value: [{op: add, path: /spec/template/spec/containers/0/env/0, value: {name: A, value: x}}]}",
+    );
+    assert_eq!(first.revised(spec).unwrap().warnings, [""; 0]);
 }
 
 #[test]
