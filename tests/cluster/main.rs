@@ -18,6 +18,7 @@ mod members;
 #[path = "../support/process.rs"]
 mod process;
 mod server;
+mod strict;
 mod support;
 mod validation;
 mod works;
