@@ -129,7 +129,7 @@ fn the_ledger_is_the_file_that_is_named() {
     let directory = Directory::new();
     let ledger = directory.at("ledger");
     let server = server(&[("REVISER_LEDGER", &format!("file:{ledger}"))]);
-    assert_eq!(std::fs::read_to_string(&ledger).unwrap(), "reviser-ledger v1\n");
+    assert!(std::fs::read(&ledger).unwrap().starts_with(b"redb"));
     assert!(!server.end(Signal::TERM).stderr.contains("no --ledger"));
 }
 

@@ -30,7 +30,7 @@ const REFUSED: [(&str, &str, &str); 18] = [
     (
         "--log-level <LEVEL>",
         "loud",
-        "\"loud\" is no level; use off, error, warn, info, debug or trace, or loud=debug for a target",
+        "\"loud\" is not a level; use off, error, warn, info, debug or trace, or loud=debug for a target",
     ),
     ("--max-body-bytes <BYTES>", "0", "it is a number of bytes, at least 1"),
     ("--max-body-bytes <BYTES>", "-1", "it is a number of bytes, at least 1"),

@@ -42,5 +42,5 @@ fn a_value_of_another_type_is_no_matter() {
             tried += row.violations().len();
         }
     }
-    assert!(tried > 1000, "{tried}");
+    assert!(tried > 500, "{tried}");
 }

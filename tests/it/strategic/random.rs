@@ -74,6 +74,8 @@ fn compare(object: &str, patch: &str, theirs: Option<&serde_json::Value>) -> Res
             Problem::Ambiguous { .. }
             | Problem::AddedTwice { .. }
             | Problem::NoPlace(_)
+            // A map where the kind has a scalar.
+            | Problem::UnknownField { .. }
             | Problem::SetAndDeleted(_) => Ok("only we refuse"),
             problem => Err(format!("ours    {} {problem}\n  kubectl {theirs}", error.place)),
         },
