@@ -50,6 +50,11 @@ fn a_name_that_is_looked_up_is_no_finding_for_a_made_up_cluster() {
             "  variables:\n  - {{name: t, expression: '{{\"member1\": {{\"a\": 1}}}}'}}\n  rules:\n{}",
             rule("r", "", "variables.t[cluster.name].a")
         ),
+        // A table of the policy.
+        format!(
+            "  variables:\n  - {{name: v, values: {{member1: a, member2: b}}}}\n  rules:\n{}",
+            rule("r", "", "variables.v")
+        ),
         // Only the object knows the names.
         format!("  rules:\n{}", rule("r", "", "object.stages[cluster.name]")),
         // The rule works for the cluster that is named, so it is the made-up name that does not fit.
@@ -86,6 +91,15 @@ fn what_fails_in_a_named_cluster_or_under_any_name_is_a_finding() {
             ),
             "member2",
         ),
+        // The same for a table of the policy.
+        (
+            format!(
+                "  variables:\n  - {{name: v, values: {{member1: a}}}}\n  rules:\n{}{}",
+                rule("r", "", "variables.v"),
+                rule("s", "targetCluster: {clusterNames: [member2]}, ", "1")
+            ),
+            "member2",
+        ),
         // Reads the name, but to tell where the allocation is.
         (
             format!(
@@ -104,6 +118,7 @@ fn what_fails_in_a_named_cluster_or_under_any_name_is_a_finding() {
         assert_eq!(done.code, Some(1), "{}", done.stderr);
         assert!(done.stdout.contains(&format!("fails on object.yaml in {clusters}: ")), "{}", done.stdout);
         assert_eq!(done.stdout.lines().count(), 1, "{}", done.stdout);
+        assert!(!done.stderr.contains("in a cluster that no policy names"), "{}", done.stderr);
     }
 }
 

@@ -125,3 +125,18 @@ fn a_template_is_read_where_one_is_given() {
         wrong.stdout
     );
 }
+
+#[test]
+fn an_object_that_nothing_selects_may_name_transformations_in_vain() {
+    let directory = Directory::new();
+    directory.file("policy.yaml", POLICY);
+    let secret = SECRET.replace(
+        "namespace: shop",
+        "namespace: shop, annotations: {reviser.io/targetpodtransformation: ', ,'}",
+    );
+    directory.file("objects.yaml", &format!("{}---\n{secret}", config_map("a", "{}")));
+    let done = directory.run(&["check", "-p", "policy.yaml", "-f", "objects.yaml"]);
+    let note = "warning: Secret shop/s in objects.yaml: /metadata/annotations/reviser.io~1targetpodtransformation: holds commas and no name";
+    assert_eq!((done.code, done.stdout.as_str()), (Some(0), ""), "{}", done.stderr);
+    assert!(done.stderr.starts_with(note), "{}", done.stderr);
+}

@@ -200,7 +200,7 @@ spec:
     patch: {type: Merge, value: {data: {x: "mirror/${original.data.x}"}}}
   - name: never
     when: "object.data.x == 'nothing' && original.data.x == 'nothing'"
-    patch: {type: Merge, value: {data: {extra: "1"}}}
+    patch: {type: Merge, value: {data: {z: "1"}}}
 "#;
 
 const NO_ORIGINAL: &str = "no --original: `original` and `divide` read the object itself\n";

@@ -161,6 +161,15 @@ fn a_target_that_is_not_known_is_warned_of() {
         }
         assert_eq!(stderr.lines().count(), 3, "{stderr}");
     }
+    let arguments = ["check", "-f", "pod.yaml", "-p", "policies.yaml", "--state", "targets.yaml"];
+    let checked = directory.run(&arguments);
+    let finding = "pod.yaml: TargetPodTransformation/gpu transformations[1].targetReference: there is no ClusterTarget \"oregn\"; ";
+    assert!(
+        checked.code == Some(1) && checked.stdout.contains(finding),
+        "{}{}",
+        checked.stdout,
+        checked.stderr
+    );
     // Without --state nothing is known of any target, and nothing is missed.
     let shown = directory.run(&["preview", "-f", "pod.yaml", "-p", "policies.yaml", "--clusters", "eu=0"]);
     assert_eq!((shown.code, shown.stderr.as_str()), (Some(0), ""));

@@ -83,6 +83,8 @@ impl<'t> Trials<'t> {
         let parsed = object.parse()?;
         let selected = match self.set.selection(&object.workload, &parsed.object.root()) {
             Ok(selection) if selection.is_empty() => {
+                let warned = selection.warnings.iter();
+                report.notes.extend(warned.map(|warning| format!("warning: {}: {warning}", object.label())));
                 return Ok(Tried { is_selected: false, reads_original: false });
             }
             Ok(selection) => selection.policies,
@@ -98,7 +100,7 @@ impl<'t> Trials<'t> {
         let unknown = self.service.unknown_targets(&object.workload, &parsed.object.root()).await;
         // Where the transformations can't be read, each cluster shows the failure.
         let unknown = unknown.unwrap_or_default();
-        report.notes.extend(unknown.iter().map(|it| format!("warning: {}: {it}", object.label())));
+        report.findings.extend(unknown.iter().map(|it| object.fault(it)));
         let (mut outcome, mut repeated) = (Outcome::default(), Repeated::default());
         for entry in self.clusters.schedule.clusters() {
             let trial = Trial { trials: self, object, parsed: &parsed, cluster: &entry.name };
@@ -141,6 +143,10 @@ impl Outcome {
         }
         let place = |rule: Option<usize>| rule.map_or_else(|| Pointer::of(["spec"]), rule_place);
         for ((policy, rule, does), problem) in self.of_made_up_names {
+            // A finding in a cluster that is named says the same.
+            if self.found.keys().any(|found| (found.policy, found.rule, found.does) == (policy, rule, does)) {
+                continue;
+            }
             let text = format!("{does} on {label} in a cluster that no policy names: {problem}");
             report.notes.push(trials.examined.fault(policy, &place(rule), &text).to_string());
         }
