@@ -36,6 +36,12 @@ fn every_object_is_tried_and_a_failure_names_its_object() {
     assert_done(&done, 0, "", note);
 
     let list = "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: shop}}\n";
+    let done = directory.run_with(&["check", "-p", "policy.yaml", "-f", "-"], &[], list);
+    assert!(
+        done.stdout.contains("spec.rules[0]: fails on ConfigMap shop/b in sample-1, sample-2: "),
+        "{}",
+        done.stdout
+    );
     directory.file("list.yaml", list);
     let done = run(&["-f", "good.yaml,list.yaml"]);
     let finding = "policy.yaml: document 1, line 7: spec.rules[0]: fails on ConfigMap shop/b in list.yaml in sample-1, sample-2: ";

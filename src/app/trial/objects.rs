@@ -166,11 +166,13 @@ impl TrialObject {
 
     /// How messages name it: by its file, if that holds nothing else.
     pub fn label(&self) -> String {
-        let path = self.source.path().display();
-        if self.source.is_whole_file() {
-            path.to_string()
+        let (path, name) = (self.source.path(), self.workload.qualified_name());
+        if path == Path::new(documents::STDIN) {
+            name
+        } else if self.source.is_whole_file() {
+            path.display().to_string()
         } else {
-            format!("{} in {path}", self.workload.qualified_name())
+            format!("{name} in {}", path.display())
         }
     }
 }
