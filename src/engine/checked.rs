@@ -23,7 +23,7 @@ pub(super) fn run<'r, 'a>(
     match check(&revision.object, request, facts) {
         Ok(warnings) => {
             let cluster = request.target.cluster.as_str();
-            let misplaced = variables::misplaced(&revision.object, facts.pod_template);
+            let misplaced = variables::misplaced(&revision.object, facts.pod_templates);
             let warnings = warnings
                 .into_iter()
                 .chain(misplaced)
@@ -46,5 +46,5 @@ pub(super) fn run<'r, 'a>(
 /// Refuses a value of the wrong type, and what no rule may change. Gives warnings.
 fn check(object: &Draft<'_>, request: Request<'_, '_>, facts: Facts<'_>) -> Result<Vec<String>, Failure> {
     limits::crosses(object, request.workload)?;
-    types::check(object, request, facts.pod_template)
+    types::check(object, request, facts.pod_templates)
 }

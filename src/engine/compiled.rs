@@ -155,21 +155,22 @@ impl PolicySet {
         self.knows(gvk) || self.has_transformations() && chooses(object)
     }
 
-    /// Where objects of this kind have their pod template; the root for a kind that is itself like a pod.
+    /// Where rules find the pod templates of objects of this kind; the root for a kind that is itself like a pod. A step `*` stands for
+    /// each item of a list.
     ///
     /// A failure if that is said by a document that is out of use.
-    pub fn pod_template(&self, gvk: &GroupVersionKind) -> Result<Pointer, Failure> {
-        self.interpretation(gvk).map(|_| self.pod_template_in_force(gvk))
+    pub fn pod_templates(&self, gvk: &GroupVersionKind) -> Result<Vec<Pointer>, Failure> {
+        self.interpretation(gvk).map(|_| self.active_pod_templates(gvk))
     }
 
     /// The same, as if there were no documents out of use.
-    pub fn pod_template_in_force(&self, gvk: &GroupVersionKind) -> Pointer {
+    pub fn active_pod_templates(&self, gvk: &GroupVersionKind) -> Vec<Pointer> {
         match (self.interpretations.get(gvk), gvk.group.as_str(), gvk.kind.as_str()) {
-            (Some(interpretation), _, _) => interpretation.pod_template.clone(),
-            (None, "", "Pod") | (None, ADMIRALTY_GROUP, POD_CHAPERON) => Pointer::ROOT,
-            (None, "", "PodTemplate") => Pointer::of(["template"]),
-            (None, "batch", "CronJob") => Pointer::of(["spec", "jobTemplate", "spec", "template"]),
-            _ => Interpretation::default().pod_template,
+            (Some(interpretation), _, _) => interpretation.pod_templates.clone(),
+            (None, "", "Pod") | (None, ADMIRALTY_GROUP, POD_CHAPERON) => vec![Pointer::ROOT],
+            (None, "", "PodTemplate") => vec![Pointer::of(["template"])],
+            (None, "batch", "CronJob") => vec![Pointer::of(["spec", "jobTemplate", "spec", "template"])],
+            _ => Interpretation::default().pod_templates,
         }
     }
 
@@ -388,6 +389,8 @@ pub struct Interpretation {
     pub replicas: Pointer,
     /// Where InterpretReplica finds the pod template.
     pub pod_template: Pointer,
+    /// Where rules find pod templates. A step `*` stands for each item of a list.
+    pub pod_templates: Vec<Pointer>,
     /// Whether InterpretReplica states requirements at 0 replicas too.
     pub requirements_at_zero: bool,
     /// Where ReviseReplica writes the replicas.
@@ -397,8 +400,10 @@ pub struct Interpretation {
 impl Default for Interpretation {
     fn default() -> Self {
         let replicas = Pointer::of(["spec", "replicas"]);
+        let pod_template = Pointer::of(["spec", "template"]);
         Self {
-            pod_template: Pointer::of(["spec", "template"]),
+            pod_templates: vec![pod_template.clone()],
+            pod_template,
             requirements_at_zero: false,
             revised_replicas: replicas.clone(),
             replicas,

@@ -337,8 +337,8 @@ impl<'a> actions::Ask<'a> for Context<'_, '_, 'a> {
         self.request
     }
 
-    fn pod_template(&self) -> &Pointer {
-        self.facts.pod_template
+    fn pod_templates(&self) -> &[Pointer] {
+        self.facts.pod_templates
     }
 
     fn warn(&mut self, warning: String) {

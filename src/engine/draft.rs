@@ -1,6 +1,6 @@
 //! An object while rules work on it.
 
-use super::{Undo, locate};
+use super::{Undo, locate, pattern};
 use crate::domain::Failure;
 use crate::json::{Kind, ParseError, Pointer, Raw, Value};
 use crate::patch::{Patch, diff_at};
@@ -104,6 +104,34 @@ impl<'a> Draft<'a> {
             self.put(Place { pointer: pointer.prefix(steps), offset, before, after: made });
         }
         Ok(())
+    }
+
+    /// Changes what is at each place that `pattern` stands for, in which a step `*` is each item of a list. Gives how many places
+    /// there are that are neither missing nor null.
+    pub fn change(
+        &mut self,
+        pattern: &Pointer,
+        mut change: impl FnMut(&mut Value<'a>, &Pointer) -> Result<(), Failure>,
+    ) -> Result<usize, Failure> {
+        let (place, steps) = pattern::split(pattern);
+        let Some(mut value) = self.find(&place)? else { return Ok(0) };
+        let mut count = 0;
+        pattern::change(&mut value, steps.tokens(), &place, &mut |value, at| {
+            count += 1;
+            change(value, at)
+        })?;
+        self.set(&place, value)?;
+        Ok(count)
+    }
+
+    /// Whether something that is not null is at a place that `pattern` stands for.
+    pub fn has(&self, pattern: &Pointer) -> Result<bool, Failure> {
+        let (place, steps) = pattern::split(pattern);
+        let mut is_there = false;
+        if let Some(value) = self.peek(&place)? {
+            pattern::each(&value, steps.tokens(), &place, &mut |_, _| is_there = true);
+        }
+        Ok(is_there)
     }
 
     /// Makes an empty map at `pointer` where nothing is.

@@ -27,6 +27,7 @@ mod handover;
 mod limits;
 mod locate;
 mod naming;
+mod pattern;
 mod places;
 mod replicas;
 pub mod requirements;

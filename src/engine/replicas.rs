@@ -166,6 +166,7 @@ mod tests {
             revised_replicas: Pointer::of(["spec", "limits/max", "n"]),
             pod_template: Pointer::of(["spec", "pod"]),
             requirements_at_zero: true,
+            ..Interpretation::default()
         };
         let object = raw(
             r#"{"spec":{"size":7,"limits/max":{"n":1},"pod":{"spec":{"containers":[{"resources":{"requests":{"cpu":0.1}}}]}}}}"#,

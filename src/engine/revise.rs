@@ -59,8 +59,8 @@ pub struct Facts<'f> {
     pub cluster: Option<&'f Cluster>,
     /// As what it is known, if it is.
     pub cluster_kind: Option<ClusterKind>,
-    /// Where the object has its pod template.
-    pub pod_template: &'f Pointer,
+    /// Where the object has its pod templates. A step `*` stands for each item of a list.
+    pub pod_templates: &'f [Pointer],
     /// The Works that deliver the workload.
     pub deliveries: Deliveries<'f>,
     /// Whether the binding says that a cluster which it leaves keeps the object.

@@ -5,23 +5,27 @@
 //! therefore held to strings in every kind, also where the value was there before the rules.
 
 use std::collections::BTreeMap;
-use std::slice;
+use std::iter;
 
-use super::Draft;
 use super::revise::Request;
+use super::{Draft, pattern};
 use crate::domain::{ADMIRALTY_GROUP, Failure, GroupVersionKind, POD_CHAPERON};
-use crate::json::{Pointer, Value};
+use crate::json::{Object, Pointer, Value};
 use crate::schema::{self, Mismatch, ObjectType, Problem};
 
 /// The maps of `metadata` whose values are strings.
 const STRING_MAPS: [&str; 2] = ["labels", "annotations"];
 
-/// The type of an object. What is at `template` counts as a pod template if it has containers.
-pub(super) fn of(gvk: &GroupVersionKind, template: &Pointer, object: &Value<'_>) -> ObjectType {
+/// The type of an object. What is at one of the `templates` counts as a pod template if it has containers.
+pub(super) fn of(gvk: &GroupVersionKind, templates: &[Pointer], object: &Value<'_>) -> ObjectType {
     built_in(gvk).unwrap_or_else(|| {
-        ObjectType::custom(slice::from_ref(template), |template| {
+        ObjectType::custom(templates, |template| {
             let containers = template.join("spec").join("containers");
-            object.at(&containers).and_then(Value::as_array).is_some()
+            let mut has_containers = false;
+            pattern::each(object, containers.tokens(), &Pointer::ROOT, &mut |list, _| {
+                has_containers |= list.as_array().is_some();
+            });
+            has_containers
         })
     })
 }
@@ -43,20 +47,21 @@ fn is_chaperon(gvk: &GroupVersionKind) -> bool {
 pub(super) fn check(
     object: &Draft<'_>,
     request: Request<'_, '_>,
-    template: &Pointer,
+    templates: &[Pointer],
 ) -> Result<Vec<String>, Failure> {
     let gvk = &request.workload.gvk;
-    if built_in(gvk).is_none() && !object.touches(&Pointer::of(["metadata"])) && !object.touches(template) {
-        return string_maps(object, template).map(|()| Vec::new());
+    let touches_template = || templates.iter().any(|template| object.touches(&pattern::split(template).0));
+    if built_in(gvk).is_none() && !object.touches(&Pointer::of(["metadata"])) && !touches_template() {
+        return string_maps(object, templates).map(|()| Vec::new());
     }
     let after = object.to_value()?;
-    let found = mismatches(gvk, template, &after);
+    let found = mismatches(gvk, templates, &after);
     if found.is_empty() {
         return Ok(Vec::new());
     }
     let before = object.original().to_value().map_err(|error| Failure::unprocessable(error.to_string()))?;
     let mut earlier = BTreeMap::new();
-    for mismatch in mismatches(gvk, template, &before) {
+    for mismatch in mismatches(gvk, templates, &before) {
         *earlier.entry(key(&mismatch)).or_insert(0_usize) += 1;
     }
     let mut warnings = Vec::new();
@@ -69,7 +74,7 @@ pub(super) fn check(
         let is_type = matches!(mismatch.problem, Problem::Type { .. });
         let is_refused = match (is_type, is_chaperon(gvk)) {
             (true, true) => true,
-            (true, false) => is_new || is_in_string_map(&mismatch.place, template),
+            (true, false) => is_new || is_in_string_map(&mismatch.place, templates),
             (false, is_chaperon) => is_new && is_chaperon,
         };
         let message = message(&mismatch, is_new);
@@ -81,8 +86,8 @@ pub(super) fn check(
     Ok(warnings)
 }
 
-fn mismatches(gvk: &GroupVersionKind, template: &Pointer, object: &Value<'_>) -> Vec<Mismatch> {
-    schema::check(object, of(gvk, template, object).root(), &Pointer::ROOT)
+fn mismatches(gvk: &GroupVersionKind, templates: &[Pointer], object: &Value<'_>) -> Vec<Mismatch> {
+    schema::check(object, of(gvk, templates, object).root(), &Pointer::ROOT)
 }
 
 /// What a mismatch is, wherever in a list it stands.
@@ -102,29 +107,33 @@ fn message(mismatch: &Mismatch, is_new: bool) -> String {
     format!("{place}: {problem}; {advice}")
 }
 
-/// Refuses a label or an annotation that is no string, in `metadata` and in that of the template.
-fn string_maps(object: &Draft<'_>, template: &Pointer) -> Result<(), Failure> {
-    for place in string_map_places(template) {
+/// Refuses a label or an annotation that is no string, in `metadata` and in that of the templates.
+fn string_maps(object: &Draft<'_>, templates: &[Pointer]) -> Result<(), Failure> {
+    for map in string_map_places(templates) {
+        let (place, steps) = pattern::split(&map);
         // Something else than a map on the way is no map of labels.
-        let Ok(Some(Value::Object(members))) = object.peek(&place) else { continue };
-        if let Some((name, value)) = members.iter().find(|(_, value)| value.as_str().is_none()) {
+        let Ok(Some(value)) = object.peek(&place) else { continue };
+        let mut wrong = None;
+        pattern::each(&value, steps.tokens(), &place, &mut |value, place| {
+            let members = value.as_object().into_iter().flat_map(Object::iter);
+            let found = members.filter(|(_, value)| value.as_str().is_none()).next();
+            wrong = wrong.take().or_else(|| found.map(|(name, value)| (place.join(name), value.kind())));
+        });
+        if let Some((place, kind)) = wrong {
             return Err(Failure::unprocessable(format!(
-                "{}: must be a string, is {}; change the object, or the rule that writes it",
-                place.join(name),
-                value.kind()
+                "{place}: must be a string, is {kind}; change the object, or the rule that writes it"
             )));
         }
     }
     Ok(())
 }
 
-fn is_in_string_map(place: &Pointer, template: &Pointer) -> bool {
-    string_map_places(template).any(|map| map.contains(place))
+fn is_in_string_map(place: &Pointer, templates: &[Pointer]) -> bool {
+    string_map_places(templates).any(|map| pattern::covers(&map, place))
 }
 
-fn string_map_places(template: &Pointer) -> impl Iterator<Item = Pointer> {
-    let template = template.join("metadata");
-    [Pointer::of(["metadata"]), template]
-        .into_iter()
-        .flat_map(|metadata| STRING_MAPS.map(|map| metadata.join(map)))
+fn string_map_places(templates: &[Pointer]) -> impl Iterator<Item = Pointer> {
+    let own = iter::once(Pointer::of(["metadata"]));
+    let places = own.chain(templates.iter().map(|template| template.join("metadata")));
+    places.flat_map(|metadata| STRING_MAPS.map(|map| metadata.join(map)))
 }

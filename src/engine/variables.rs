@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::Draft;
+use super::{Draft, pattern};
 use crate::json::{Pointer, Value};
 
 /// The names that a value refers to.
@@ -41,23 +41,34 @@ pub(super) fn refers(variable: &Value<'_>, wanted: &str) -> bool {
 }
 
 /// Warnings for variables that the rules have put behind others which refer to them.
-pub(super) fn misplaced(object: &Draft<'_>, template: &Pointer) -> Vec<String> {
-    let spec = template.join("spec");
-    if !object.touches(&spec) {
-        return Vec::new();
-    }
+pub(super) fn misplaced(object: &Draft<'_>, templates: &[Pointer]) -> Vec<String> {
     let mut warnings = Vec::new();
-    for list in ["initContainers", "containers"] {
-        let place = spec.join(list);
-        // What is no list of containers is no matter here.
-        let Ok(Some(after)) = object.peek(&place) else { continue };
-        let found = forward(&after);
-        if found.is_empty() {
-            continue;
+    for template in templates {
+        for list in ["initContainers", "containers"] {
+            misplaced_in(object, &template.join("spec").join(list), &mut warnings);
         }
-        let before = object.original().at(&place).ok().flatten();
-        let before = before.and_then(|raw| raw.to_value().ok()).unwrap_or(Value::Null);
-        let known: BTreeSet<String> = forward(&before).into_iter().map(|found| found.key).collect();
+    }
+    warnings
+}
+
+/// The same for the containers in the lists that a pattern stands for.
+fn misplaced_in(object: &Draft<'_>, lists: &Pointer, warnings: &mut Vec<String>) {
+    let (head, steps) = pattern::split(lists);
+    if !object.touches(&head) {
+        return;
+    }
+    // What is no list of containers is no matter here.
+    let Ok(Some(after)) = object.peek(&head) else { return };
+    let before = object.original().at(&head).ok().flatten();
+    let before = before.and_then(|raw| raw.to_value().ok()).unwrap_or(Value::Null);
+    pattern::each(&after, steps.tokens(), &head, &mut |containers, place| {
+        let found = forward(containers);
+        if found.is_empty() {
+            return;
+        }
+        let before = before.at(&place.suffix(head.tokens().len()));
+        let known: BTreeSet<String> =
+            before.map(forward).unwrap_or_default().into_iter().map(|found| found.key).collect();
         for Forward { key, container, user, used } in found {
             if !known.contains(&key) {
                 let place = place.join(container.to_string()).join("env").join(user.to_string());
@@ -66,8 +77,7 @@ pub(super) fn misplaced(object: &Draft<'_>, template: &Pointer) -> Vec<String> {
                 ));
             }
         }
-    }
-    warnings
+    });
 }
 
 /// A variable that refers to one further down.

@@ -5,7 +5,7 @@ use super::fort;
 use super::patch;
 use super::template::{Expressions, ended};
 use crate::engine::{Action, Divide, Env, EnvChange, Image, Percentages, Templated, Weights, protected_by};
-use crate::json::Kind;
+use crate::json::{Kind, Pointer};
 
 /// The names of the actions.
 const ACTIONS: [&str; 5] = ["fort", "patch", "env", "image", "divide"];
@@ -73,26 +73,69 @@ fn env(node: Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Opti
 }
 
 fn image(node: Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Option<Image> {
+    const PARTS: [&str; 5] = ["registry", "repository", "repositoryPrefix", "tag", "digest"];
     let mut fields = node.fields(notes)?;
+    let place = fields.field.clone();
+    let path = fields.optional("path").map(|node| (image_path(&node, notes), node.field));
+    if let Some((_, field)) = &path
+        && ["containers", "initContainers"].iter().any(|name| is_given(&fields, name))
+    {
+        notes.note(field, "names an image that is in no container; leave out containers and initContainers");
+    }
     let (containers, init_containers) = containers(&mut fields, notes);
     let mut part = |name| fields.optional(name).map(|node| expressions.text(&node, notes));
-    let parts = [part("registry"), part("repository"), part("tag"), part("digest")];
-    if parts.iter().all(Option::is_none) {
-        notes.note(&fields.field, "needs at least one of registry, repository, tag, digest");
-    }
-    if let Some(Some(repository)) = &parts[1]
-        && repository.constant().is_some_and(|value| value.as_str() == Some(""))
-    {
-        notes.note(&fields.field.join("repository"), "must not be empty");
-    }
-    let place = fields.field.clone();
+    let from = part("from");
+    let parts = PARTS.map(&mut part);
     fields.end(notes);
-    let [registry, repository, tag, digest] = parts.map(Option::flatten);
-    let image = Image { containers, init_containers, registry, repository, tag, digest };
+    if parts.iter().all(Option::is_none) {
+        notes.note(&place, format!("needs at least one of {}", PARTS.join(", ")));
+    }
+    if parts[1].is_some() && parts[2].is_some() {
+        notes.note(
+            &place.join("repositoryPrefix"),
+            "keeps the repository; leave out one of repository, repositoryPrefix",
+        );
+    }
+    for (name, part) in [("from", &from), ("repository", &parts[1]), ("repositoryPrefix", &parts[2])] {
+        if let Some(Some(part)) = part
+            && part.constant().is_some_and(|value| value.as_str() == Some(""))
+        {
+            notes.note(&place.join(name), "must not be empty");
+        }
+    }
+    let [registry, repository, repository_prefix, tag, digest] = parts.map(Option::flatten);
+    let image = Image {
+        containers,
+        init_containers,
+        path: match path {
+            Some((path, _)) => Some(path?),
+            None => None,
+        },
+        from: from.flatten(),
+        registry,
+        repository,
+        repository_prefix,
+        tag,
+        digest,
+    };
     for (name, fault) in image.faults() {
         notes.note(&place.join(name), fault);
     }
     Some(image)
+}
+
+/// Whether a field says something: a list of no containers and `initContainers: false` do not.
+fn is_given(fields: &Fields<'_>, name: &str) -> bool {
+    fields.object.get(name).is_some_and(|value| !value.is_null() && value.as_bool() != Some(false))
+}
+
+fn image_path(node: &Node<'_>, notes: &mut Notes) -> Option<Pointer> {
+    let path = node.pointer(notes)?;
+    if let Some(reason) = protected_by(&path) {
+        notes.note(&node.field, reason);
+        return None;
+    }
+    Some(path)
 }
 
 fn divide(node: Node<'_>, notes: &mut Notes) -> Option<Divide> {

@@ -20,6 +20,10 @@ pub(super) fn interpretation(
     let mut interpretation = Interpretation::default();
     let pointer = |node: &Node<'_>, notes: &mut Notes| {
         let pointer = node.pointer(notes)?;
+        if pointer.tokens().iter().any(|token| token == "*") {
+            notes.note(&node.field, "takes no `*`; pod templates in lists are for `podTemplates`");
+            return None;
+        }
         paths::through_maps(&pointer, &target, &node.field, notes);
         Some(pointer)
     };
@@ -29,7 +33,11 @@ pub(super) fn interpretation(
             interpretation.replicas = replicas;
         }
         if let Some(template) = fields.optional("podTemplate").and_then(|node| pointer(&node, notes)) {
+            interpretation.pod_templates = vec![template.clone()];
             interpretation.pod_template = template;
+        }
+        if let Some(node) = fields.optional("podTemplates") {
+            interpretation.pod_templates = pod_templates(&node, target.as_ref(), notes);
         }
         if let Some(at_zero) = fields.optional("requirementsAtZero").and_then(|node| node.boolean(notes)) {
             interpretation.requirements_at_zero = at_zero;
@@ -51,4 +59,19 @@ pub(super) fn interpretation(
         );
     }
     Some((target?, interpretation))
+}
+
+/// `podTemplates`: places in which a step `*` stands for each item of a list.
+fn pod_templates(node: &Node<'_>, target: Option<&GroupVersionKind>, notes: &mut Notes) -> Vec<Pointer> {
+    let items = node.items(notes);
+    if items.is_empty() && node.value.as_array().is_some() {
+        notes.note(&node.field, "needs at least one item");
+    }
+    let mut templates = Vec::new();
+    for item in items {
+        let Some(template) = item.pointer(notes) else { continue };
+        paths::through_items(&template, target, &item.field, notes);
+        templates.push(template);
+    }
+    templates
 }

@@ -34,7 +34,12 @@ pub(super) fn check(action: &Action, selectors: &[ResourceSelector], place: &Poi
                 }
             }
         }
-        Action::Patch(_) | Action::Env(_) | Action::Image(_) => {}
+        Action::Image(image) => {
+            if let Some(path) = &image.path {
+                through_items(path, kinds(), &place.concat(&Pointer::of(["image", "path"])), notes);
+            }
+        }
+        Action::Patch(_) | Action::Env(_) => {}
     }
 }
 
@@ -45,14 +50,34 @@ pub(super) fn through_maps<'k>(
     field: &Pointer,
     notes: &mut Notes,
 ) {
-    let found = kinds.into_iter().find_map(|kind| Some((kind, list_on_the_way(path, kind)?)));
-    if let Some((kind, list)) = found {
+    if let Some((kind, list)) = met(path, kinds) {
         notes.note(
             field,
             format!(
-                "{path} meets a list: {list} of a {} is one; name a place that is reached through maps only",
-                kind.kind
+                "{path} meets a list: {list} of a {kind} is one; name a place that is reached through maps only"
             ),
         );
     }
+}
+
+/// The same for a path in which a step `*` stands for each item of a list.
+pub(super) fn through_items<'k>(
+    path: &Pointer,
+    kinds: impl IntoIterator<Item = &'k GroupVersionKind>,
+    field: &Pointer,
+    notes: &mut Notes,
+) {
+    let met = met(path, kinds);
+    let wrong = met.filter(|(_, list)| path.tokens().get(list.tokens().len()).is_none_or(|step| step != "*"));
+    if let Some((kind, list)) = wrong {
+        notes.note(field, format!("{path} meets a list: {list} of a {kind} is one; write `{list}/*`"));
+    }
+}
+
+/// The first list on the way, or at the end, of a path in objects of one of the kinds.
+fn met<'k>(
+    path: &Pointer,
+    kinds: impl IntoIterator<Item = &'k GroupVersionKind>,
+) -> Option<(&'k str, Pointer)> {
+    kinds.into_iter().find_map(|kind| Some((kind.kind.as_str(), list_on_the_way(path, kind)?)))
 }

@@ -125,16 +125,39 @@ pub struct Env {
     pub init_containers: bool,
 }
 
-/// Changes parts of the images in the pod template. At least one of `registry`, `repository`, `tag`, `digest` is given.
+/// Changes parts of the images in the pod templates, or of an image elsewhere. At least one of `registry`, `repository`, `repositoryPrefix`,
+/// `tag`, `digest` is given.
 ///
-/// Parts that are not given stay; an empty text takes a part away. Nothing is made up: no `docker.io`, no `library/`.
+/// Parts that are not given stay; an empty text takes a part away. Nothing is made up: no `docker.io`, and no `library/` but with
+/// `repositoryPrefix`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-kubernetes-validations" = [{
-    "rule": "has(self.registry) || has(self.repository) || has(self.tag) || has(self.digest)",
-    "message": "at least one of registry, repository, tag, digest has to be given",
-}]))]
+#[schemars(extend("x-kubernetes-validations" = [
+    {
+        "rule": "has(self.registry) || has(self.repository) || has(self.repositoryPrefix) || has(self.tag) || has(self.digest)",
+        "message": "at least one of registry, repository, repositoryPrefix, tag, digest has to be given",
+    },
+    {
+        "rule": "!has(self.repository) || !has(self.repositoryPrefix)",
+        "message": "repositoryPrefix keeps the repository: leave out one of repository, repositoryPrefix",
+        "fieldPath": ".repositoryPrefix",
+    },
+    {
+        "rule": "!has(self.path) || (!has(self.containers) && !self.initContainers)",
+        "message": "path names an image that is in no container: leave out containers and initContainers",
+        "fieldPath": ".path",
+    },
+]))]
 pub struct Image {
+    /// Where an image is that is in no container, as a JSON pointer from the root of the workload. A step `*` stands for every item of a
+    /// list on the way. Left out: the images of containers.
+    #[schemars(regex(pattern = "^(/([^~/]|~[01])*)+$"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Only images of this registry: a host, or `host:port`. An image that names none is of `docker.io`. May hold `${expression}`.
+    #[schemars(length(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// Host of the registry, or `host:port`: it has a dot or a port, or is `localhost`. May hold `${expression}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub registry: Option<String>,
@@ -142,6 +165,11 @@ pub struct Image {
     #[schemars(length(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repository: Option<String>,
+    /// A path that is put in front of the repository that the image has, as for a proxy project of a registry. An image of `docker.io` with
+    /// a name of one part gets its `library/` first. May hold `${expression}`.
+    #[schemars(length(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repository_prefix: Option<String>,
     /// The tag, in quotes where it looks like a number. Takes the digest away, unless `digest` is given too. May hold `${expression}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,

@@ -51,10 +51,15 @@ pub struct ReplicaResource {
     #[schemars(regex(pattern = "^(/([^~/]|~[01])*)+$"))]
     #[serde(default = "replicas")]
     pub replicas: String,
-    /// Where the pod template is, as a JSON pointer. `env`, `image` and strategic patches look there too.
+    /// Where the pod template is, as a JSON pointer. `env`, `image` and strategic patches look there too, unless `podTemplates` is given.
     #[schemars(regex(pattern = "^(/([^~/]|~[01])*)+$"))]
     #[serde(default = "pod_template")]
     pub pod_template: String,
+    /// Where `env`, `image` and strategic patches find pod templates, as JSON pointers. A step `*` stands for every item of a list on the
+    /// way. Left out: at `podTemplate`.
+    #[schemars(length(min = 1), inner(regex(pattern = "^(/([^~/]|~[01])*)+$")))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pod_templates: Option<Vec<String>>,
     /// Whether requirements are stated at 0 replicas. A Karmada whose scheduler does not propagate empty workloads then takes the workload
     /// away from its clusters.
     #[serde(default)]

@@ -5,7 +5,6 @@ use crate::engine::{
     self, Claim, Deliveries, Draft, Entries, Facts, Handing, Idle, PolicySet, Request, Revision, Selection,
     Stop, Trace,
 };
-use crate::json::Pointer;
 use crate::state::{LedgerError, Swap};
 
 use super::Service;
@@ -117,8 +116,8 @@ impl Service {
         let entries = self.entries(request, selection, situation.binding).await?;
         let cluster = self.cluster(request, selection).await?;
         // Where nothing is at work nobody looks for it, and a document that is out of use does no harm.
-        let pod_template =
-            if selection.is_empty() { Pointer::ROOT } else { set.pod_template(&request.workload.gvk)? };
+        let pod_templates =
+            if selection.is_empty() { Vec::new() } else { set.pod_templates(&request.workload.gvk)? };
         let mut deliveries: Option<Vec<Delivery>> = None;
         loop {
             let facts = Facts {
@@ -131,7 +130,7 @@ impl Service {
                 },
                 cluster: cluster.as_ref().map(|(_, cluster)| cluster),
                 cluster_kind: cluster.as_ref().and_then(|(kind, _)| *kind),
-                pod_template: &pod_template,
+                pod_templates: &pod_templates,
                 preserves: situation.preserves,
                 now: (self.clock.0)(),
             };

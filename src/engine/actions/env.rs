@@ -51,7 +51,7 @@ impl Env {
         };
         let which = Which { names: self.containers.clone(), init: self.init_containers };
         let mut warnings = Vec::new();
-        which.change(object, ask, |container, place| match &value {
+        which.change("env", object, ask, |container, place| match &value {
             Some(value) => self.set(container, place, set, cleared, value, &mut warnings).map(Some),
             None => self.remove(container, place),
         })?;

@@ -8,22 +8,38 @@ use crate::engine::Draft;
 use crate::engine::templated::Templated;
 use crate::json::{Pointer, Value};
 
-/// Changes parts of the image references of containers. What is not named stays, but that a tag drops the digest, unless a
-/// digest is given too. An empty text takes a part away, and nothing else; the repository can't be.
+/// Changes parts of image references: those of containers, or those at a place of their own. What is not named stays, but that a tag
+/// drops the digest, unless a digest is given too. An empty text takes a part away, and nothing else; the repository can't be.
 #[derive(Clone, Debug, Default)]
 pub struct Image {
     /// The containers, by name; all if there are none.
     pub containers: Vec<String>,
     /// Whether init containers are changed too.
     pub init_containers: bool,
+    /// Where the reference is, in place of containers. A step `*` stands for each item of a list.
+    pub path: Option<Pointer>,
+    /// Only images of this registry are changed.
+    pub from: Option<Templated>,
     /// Host, or host and port.
     pub registry: Option<Templated>,
     /// The repository.
     pub repository: Option<Templated>,
+    /// What is put in front of the repository.
+    pub repository_prefix: Option<Templated>,
     /// The tag.
     pub tag: Option<Templated>,
     /// The digest, `sha256:...`.
     pub digest: Option<Templated>,
+}
+
+/// The same with its expressions evaluated.
+struct Parts {
+    from: Option<String>,
+    registry: Option<String>,
+    repository: Option<String>,
+    repository_prefix: Option<String>,
+    tag: Option<String>,
+    digest: Option<String>,
 }
 
 impl Image {
@@ -33,10 +49,13 @@ impl Image {
         let literal = |part: &Option<Templated>| {
             part.as_ref()?.constant()?.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
         };
-        let repository = literal(&self.repository).map(|repository| Reference { repository, ..plain() });
+        let registry = |registry| Reference { registry: Some(registry), ..plain() };
+        let repository = |repository| Reference { repository, ..plain() };
         let parts = [
-            ("registry", literal(&self.registry).map(|text| Reference { registry: Some(text), ..plain() })),
-            ("repository", repository),
+            ("from", literal(&self.from).map(registry)),
+            ("registry", literal(&self.registry).map(registry)),
+            ("repository", literal(&self.repository).map(repository)),
+            ("repositoryPrefix", literal(&self.repository_prefix).map(repository)),
             ("tag", literal(&self.tag).map(|text| Reference { tag: Some(text), ..plain() })),
             ("digest", literal(&self.digest).map(|text| Reference { digest: Some(text), ..plain() })),
         ];
@@ -53,47 +72,80 @@ impl Image {
             Some(templated) => text(name, templated, object, ask).map(Some),
             None => Ok(None),
         };
-        let (registry, repository) =
-            (part("image.registry", &self.registry)?, part("image.repository", &self.repository)?);
-        let (tag, digest) = (part("image.tag", &self.tag)?, part("image.digest", &self.digest)?);
-        let which = Which { names: self.containers.clone(), init: self.init_containers };
-        which.change(object, ask, |container, place| {
-            let place = place.join("image");
-            let image = match container.get("image") {
-                // Whoever fills it in later may set all of it.
-                None | Some(Value::Null) => return Ok(None),
-                Some(Value::String(image)) => image,
-                Some(other) => return Err(not(&place, "an image reference", other.kind())),
-            };
-            let mut reference = Reference::parse(image).map_err(|error| refused(&place, image, &error))?;
-            let optional = |text: &String| (!text.is_empty()).then(|| text.clone());
-            if let Some(registry) = &registry {
-                reference.registry = optional(registry);
-            }
-            if let Some(repository) = &repository {
-                reference.repository.clone_from(repository);
-            }
-            if let Some(tag) = &tag {
-                reference.tag = optional(tag);
-                // It names what the tag named before, and would win over another one.
-                if reference.tag.is_some() {
-                    reference.digest = None;
+        let parts = Parts {
+            from: part("image.from", &self.from)?,
+            registry: part("image.registry", &self.registry)?,
+            repository: part("image.repository", &self.repository)?,
+            repository_prefix: part("image.repositoryPrefix", &self.repository_prefix)?,
+            tag: part("image.tag", &self.tag)?,
+            digest: part("image.digest", &self.digest)?,
+        };
+        let Some(path) = &self.path else {
+            let which = Which { names: self.containers.clone(), init: self.init_containers };
+            return which.change("image", object, ask, |container, place| {
+                // Whoever fills a missing one in later may set all of it.
+                let Some(image) = container.get("image").filter(|image| !image.is_null()) else {
+                    return Ok(None);
+                };
+                let Some(changed) = parts.changed(image, &place.join("image"))? else { return Ok(None) };
+                let mut container = container.clone();
+                if let Some(members) = container.object_mut() {
+                    members.insert("image", changed.into());
                 }
+                Ok(Some(container))
+            });
+        };
+        let found = object.change(path, |image, place| {
+            if let Some(changed) = parts.changed(image, place)? {
+                *image = changed.into();
             }
-            if let Some(digest) = &digest {
-                reference.digest = optional(digest);
+            Ok(())
+        });
+        if found.map_err(|failure| failure.with_detail(format_args!("`image.path` is {path}")))? == 0 {
+            ask.warn(format!(
+                "{path}: is not there, so `image` changes nothing; change `image.path`, or take the kind out of the policy"
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Parts {
+    /// The image with these parts; `None` if it stays.
+    fn changed(&self, image: &Value<'_>, place: &Pointer) -> Result<Option<String>, Failure> {
+        let Some(image) = image.as_str() else {
+            return Err(not(place, "an image reference", image.kind()));
+        };
+        let mut reference = match Reference::parse(image) {
+            Ok(reference) => reference,
+            Err(error) => return Err(refused(place, image, &error)),
+        };
+        if self.from.as_deref().is_some_and(|from| !reference.is_of(from)) {
+            return Ok(None);
+        }
+        let optional = |text: &String| (!text.is_empty()).then(|| text.clone());
+        if let Some(prefix) = self.repository_prefix.as_ref().and_then(optional) {
+            reference.repository = format!("{prefix}/{}", reference.full_repository());
+        }
+        if let Some(registry) = &self.registry {
+            reference.registry = optional(registry);
+        }
+        if let Some(repository) = &self.repository {
+            reference.repository.clone_from(repository);
+        }
+        if let Some(tag) = &self.tag {
+            reference.tag = optional(tag);
+            // It names what the tag named before, and would win over another one.
+            if reference.tag.is_some() {
+                reference.digest = None;
             }
-            let changed = reference.to_string();
-            reference.check().map_err(|error| refused(&place, &changed, &reference.explain(error)))?;
-            if changed == **image {
-                return Ok(None);
-            }
-            let mut container = container.clone();
-            if let Some(members) = container.object_mut() {
-                members.insert("image", changed.into());
-            }
-            Ok(Some(container))
-        })
+        }
+        if let Some(digest) = &self.digest {
+            reference.digest = optional(digest);
+        }
+        let changed = reference.to_string();
+        reference.check().map_err(|error| refused(place, &changed, &reference.explain(error)))?;
+        Ok((changed != image).then_some(changed))
     }
 }
 

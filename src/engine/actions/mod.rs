@@ -93,8 +93,8 @@ pub trait Ask<'a> {
     /// What is being revised.
     fn request(&self) -> Request<'_, 'a>;
 
-    /// Where the object has its pod template; the root for one that is itself like a pod.
-    fn pod_template(&self) -> &Pointer;
+    /// Where the object has its pod templates; the root for one that is itself like a pod. A step `*` stands for each item of a list.
+    fn pod_templates(&self) -> &[Pointer];
 
     /// Adds a warning to the revision: `<pointer>: <problem>; <advice>`. The caller adds rule and cluster.
     fn warn(&mut self, warning: String);

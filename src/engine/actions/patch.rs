@@ -56,7 +56,7 @@ impl Patching {
         }
         let whole = object.to_value()?;
         let patch =
-            self.write_as_text(patch, &types::of(&ask.request().workload.gvk, ask.pod_template(), &whole));
+            self.write_as_text(patch, &types::of(&ask.request().workload.gvk, ask.pod_templates(), &whole));
         let patched = match &self.kind {
             PatchKind::Strategic(keys) => {
                 if let Some(fault) = strategic::check(&patch).into_iter().next() {

@@ -1,8 +1,9 @@
 //! Image references, as container runtimes read them.
 //!
-//! Source: distribution/reference `reference.go` (the grammar) and `normalize.go` (what counts as a registry). Nothing is normalised:
-//! no `docker.io` and no `library/` is put in front.
+//! Source: distribution/reference `reference.go` (the grammar) and `normalize.go` (what counts as a registry, and what a name without one
+//! stands for). Nothing is normalised unless that is asked for: no `docker.io` and no `library/` is put in front.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// `[registry/]repository[:tag][@digest]`, in its parts.
@@ -47,6 +48,24 @@ impl Reference {
         reference.check().map(|()| reference)
     }
 
+    /// Whether this is the registry of the image. An image that names none is of Docker Hub.
+    pub(super) fn is_of(&self, registry: &str) -> bool {
+        match &self.registry {
+            Some(own) => own == registry || is_docker_hub(own) && is_docker_hub(registry),
+            None => is_docker_hub(registry),
+        }
+    }
+
+    /// The repository as its registry has it: Docker Hub keeps an image with a name of one part below `library/`.
+    pub(super) fn full_repository(&self) -> Cow<'_, str> {
+        let is_short = !self.repository.contains('/');
+        if is_short && self.registry.as_deref().is_none_or(is_docker_hub) {
+            Cow::Owned(format!("library/{}", self.repository))
+        } else {
+            Cow::Borrowed(&self.repository)
+        }
+    }
+
     /// What [`check`](Self::check) found, with what to change where the text of the part shows it.
     pub(super) fn explain(&self, error: ReferenceError) -> String {
         let registry = self.registry.as_deref().unwrap_or_default();
@@ -56,7 +75,7 @@ impl Reference {
         let advice = if registry.contains("://") {
             "leave out the scheme"
         } else if registry.contains('/') {
-            "the path belongs to `repository`"
+            "the path belongs to `repository`, or to `repositoryPrefix`, which keeps the repository of each image"
         } else if !registry.is_empty() && !is_registry(registry) {
             "it needs a dot or a port, or to be `localhost`"
         } else {
@@ -98,6 +117,11 @@ impl fmt::Display for Reference {
         }
         Ok(())
     }
+}
+
+/// The names of Docker Hub as a registry.
+fn is_docker_hub(registry: &str) -> bool {
+    matches!(registry, "docker.io" | "index.docker.io")
 }
 
 /// Whether the first part of a path is a registry and not the beginning of a repository.

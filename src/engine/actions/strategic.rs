@@ -14,7 +14,7 @@ pub(super) fn apply<'a, A: Ask<'a>>(
     ask: &mut A,
 ) -> Result<Value<'a>, A::Error> {
     let gvk = &ask.request().workload.gvk;
-    let schema = Schema::of(&gvk.api_version(), &gvk.kind, ask.pod_template())
+    let schema = Schema::of(&gvk.api_version(), &gvk.kind, ask.pod_templates())
         .declaring(keys.iter().map(MergeKey::declared));
     for MergeKey { path, .. } in keys {
         match schema.reach(path) {

@@ -103,8 +103,8 @@ impl Schema {
     }
 
     /// The schema of `kind`, whether it is one of Kubernetes' own or not.
-    pub fn of(api_version: &str, kind: &str, pod_template: &Pointer) -> Self {
-        Self::built_in(api_version, kind).unwrap_or_else(|| Self::custom(std::slice::from_ref(pod_template)))
+    pub fn of(api_version: &str, kind: &str, pod_templates: &[Pointer]) -> Self {
+        Self::built_in(api_version, kind).unwrap_or_else(|| Self::custom(pod_templates))
     }
 
     /// The same schema, with lists that are merged by declared keys. These win over the merge key that the kind has.

@@ -13,7 +13,7 @@ use crate::policy::part::Part;
 pub(super) fn problems(
     patching: &Patching,
     gvk: &GroupVersionKind,
-    pod_template: &Pointer,
+    pod_templates: &[Pointer],
     definition: &Value<'_>,
 ) -> Vec<(Pointer, String)> {
     let PatchKind::Strategic(declared) = &patching.kind else { return Vec::new() };
@@ -24,7 +24,7 @@ pub(super) fn problems(
         let problem = declared_list(list, definition);
         found.extend(problem.map(|(name, problem)| (place(position, name), problem)));
     }
-    let schema = Schema::of(&gvk.api_version(), &gvk.kind, pod_template)
+    let schema = Schema::of(&gvk.api_version(), &gvk.kind, pod_templates)
         .declaring(declared.iter().map(MergeKey::declared));
     let mut walk = Walk { schema: &schema, steps: Vec::new(), found };
     walk.part(Part::Templated(&patching.value), definition, &Pointer::of(["patch", "value"]));

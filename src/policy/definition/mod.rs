@@ -57,8 +57,8 @@ pub fn definition(document: &Value<'_>, set: &PolicySet) -> (Vec<PolicyFinding>,
                     Action::Patch(patching) => {
                         let value = Pointer::of(["patch", "value"]);
                         let misfits = misfits(patching, schema).into_iter();
-                        let pod_template = set.pod_template_in_force(&selector.gvk);
-                        let lists = lists::problems(patching, &selector.gvk, &pod_template, schema);
+                        let pod_templates = set.active_pod_templates(&selector.gvk);
+                        let lists = lists::problems(patching, &selector.gvk, &pod_templates, schema);
                         misfits.map(|(at, problem)| (value.concat(&at), problem)).chain(lists).collect()
                     }
                     _ => continue,

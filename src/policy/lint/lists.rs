@@ -18,7 +18,7 @@ pub(super) fn rule(policy: &Policy, rule: &Rule, set: &PolicySet, place: &Pointe
         .filter(|gvk| Schema::built_in(&gvk.api_version(), &gvk.kind).is_none());
     let schemas: Vec<_> = custom
         .map(|gvk| {
-            let schema = Schema::of(&gvk.api_version(), &gvk.kind, &set.pod_template_in_force(gvk));
+            let schema = Schema::of(&gvk.api_version(), &gvk.kind, &set.active_pod_templates(gvk));
             (gvk, schema.declaring(declared.iter().map(MergeKey::declared)))
         })
         .collect();

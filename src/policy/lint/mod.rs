@@ -12,6 +12,7 @@ mod labels;
 mod lists;
 mod matching;
 mod repeat;
+mod templates;
 mod unused;
 mod writes;
 mod zero;
@@ -65,6 +66,10 @@ pub(super) fn lint(material: &Material<'_>) -> Vec<Finding> {
         for rule in &subject.policy.rules {
             let place = rule_place(subject.policy, rule);
             repeat::rule(subject.policy, rule, &place, &mut notes);
+            if templates::rule(subject.policy, rule, material.set, &place, &mut notes) {
+                let number = subject.policy.rules.iter().position(|other| other.name == rule.name);
+                idle.extend(number.map(|number| (position, number)));
+            }
             fields::rule(subject.policy, rule, &place, &mut notes);
             lists::rule(subject.policy, rule, material.set, &place, &mut notes);
             zero::rule(subject.policy, rule, &place, &mut notes);

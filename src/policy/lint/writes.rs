@@ -81,12 +81,23 @@ fn image(image: &Image) -> Vec<Write> {
     let parts = [
         ("registry", &image.registry),
         ("repository", &image.repository),
+        ("repositoryPrefix", &image.repository_prefix),
         ("tag", &image.tag),
         ("digest", &image.digest),
     ];
+    let of = match &image.path {
+        Some(path) => format!("the image at {path}"),
+        None => "images".to_owned(),
+    };
+    let from = match image.from.as_ref().map(Templated::constant) {
+        None => String::new(),
+        Some(Some(from)) => format!(" from {from}"),
+        // Which images these are is not known.
+        Some(None) => return Vec::new(),
+    };
     let write = |(name, part): (&str, &Option<Templated>)| {
         Some(Write {
-            what: format!("the {name} of images"),
+            what: format!("the {name} of {of}{from}"),
             containers: image.containers.clone(),
             value: part.as_ref()?.constant()?.to_string(),
             field: Pointer::of(["image", name]),
@@ -96,9 +107,9 @@ fn image(image: &Image) -> Vec<Write> {
 }
 
 fn patch(patching: &Patching, gvk: &GroupVersionKind, set: &PolicySet) -> Vec<Write> {
-    let pod_template = set.pod_template_in_force(gvk);
+    let pod_templates = set.active_pod_templates(gvk);
     let schema = |keys: &[MergeKey]| {
-        Schema::of(&gvk.api_version(), &gvk.kind, &pod_template)
+        Schema::of(&gvk.api_version(), &gvk.kind, &pod_templates)
             .declaring(keys.iter().map(MergeKey::declared))
     };
     let schema = match &patching.kind {
@@ -109,7 +120,7 @@ fn patch(patching: &Patching, gvk: &GroupVersionKind, set: &PolicySet) -> Vec<Wr
     for leaf in leaves(patching, schema.as_ref()) {
         let Some(value) = leaf.value else { continue };
         let (what, containers) =
-            leaf.place.variable(&pod_template).unwrap_or_else(|| (leaf.place.to_string(), Vec::new()));
+            leaf.place.variable(&pod_templates).unwrap_or_else(|| (leaf.place.to_string(), Vec::new()));
         writes.push(Write {
             what,
             containers,
@@ -317,11 +328,14 @@ impl Place {
     }
 
     /// If this is in an environment variable of a container: what the action `env` calls it, and the container.
-    fn variable(&self, pod_template: &Pointer) -> Option<(String, Vec<String>)> {
-        let (pod, rest) = self.0.split_at_checked(pod_template.tokens().len())?;
-        if !pod.iter().zip(pod_template.tokens()).all(|(step, token)| step.field() == Some(token)) {
-            return None;
-        }
+    fn variable(&self, pod_templates: &[Pointer]) -> Option<(String, Vec<String>)> {
+        let is_at = |template: &&Pointer| {
+            let steps = self.0.iter().zip(template.tokens());
+            let mut steps =
+                steps.map(|(step, token)| step.field().map_or(token == "*", |field| field == token));
+            self.0.len() >= template.tokens().len() && steps.all(|is_same| is_same)
+        };
+        let rest = &self.0[pod_templates.iter().find(is_at)?.tokens().len()..];
         match rest {
             [spec, containers, Step::Item(container), env, Step::Item(name), value]
                 if [spec, containers, env].map(Step::field) == ["spec", "containers", "env"].map(Some)

@@ -234,7 +234,7 @@ fn a_kind_is_not_interpreted_by_default_because_its_interpretation_is_faulty() {
         ),
         "{failure}"
     );
-    assert_eq!(set.pod_template(&thing), Err(failure));
+    assert_eq!(set.pod_templates(&thing), Err(failure));
     assert!(set.interpretation(&GroupVersionKind::of("v1", "Other")).is_ok());
     // Only how it is interpreted is not known; who selects it is.
     assert_eq!(selected(&set, &workload("Thing", "n", "a"), "{}"), Ok(1));

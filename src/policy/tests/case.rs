@@ -174,7 +174,7 @@ impl Case {
             allocations: &self.policies.allocations,
             cluster: self.known.as_ref(),
             cluster_kind: None,
-            pod_template: &self.policies.pod_template(&workload.gvk).unwrap(),
+            pod_templates: &self.policies.pod_templates(&workload.gvk).unwrap(),
             deliveries: Deliveries::Unreadable,
             preserves: false,
             now: Timestamp::UNIX_EPOCH,

@@ -156,8 +156,11 @@ fn what_is_no_reference_is_refused_before_and_after() {
 #[test]
 fn what_is_wrong_with_it_is_found_at_load() {
     for (image, finding) in [
-        ("{}", "image: needs at least one of registry, repository, tag, digest"),
-        ("{containers: [c]}", "image: needs at least one of registry, repository, tag, digest"),
+        ("{}", "image: needs at least one of registry, repository, repositoryPrefix, tag, digest"),
+        (
+            "{containers: [c]}",
+            "image: needs at least one of registry, repository, repositoryPrefix, tag, digest",
+        ),
         ("{repository: ''}", "image.repository: must not be empty"),
         ("{tag: 1.27}", "image.tag: must be a string, is a number"),
         ("{tag: '${null}'}", "image.tag: must give a string, and gives null"),
@@ -178,6 +181,23 @@ fn what_is_wrong_with_it_is_found_at_load() {
             "{registry: 'https://r.io'}",
             "image.registry: the registry is no host, or host and port; leave out the scheme",
         ),
+        ("{repositoryPrefix: ''}", "image.repositoryPrefix: must not be empty"),
+        ("{repositoryPrefix: /proxy}", "image.repositoryPrefix: the repository is "),
+        ("{repositoryPrefix: proxy/}", "image.repositoryPrefix: the repository is "),
+        (
+            "{repositoryPrefix: a, repository: b}",
+            "image.repositoryPrefix: keeps the repository; leave out one of",
+        ),
+        ("{from: ''}", "image.from: must not be empty"),
+        (
+            "{from: docker, tag: v1}",
+            "image.from: the registry is no host, or host and port; it needs a dot or a port",
+        ),
+        (
+            "{from: docker.io/library, tag: v1}",
+            "image.from: the registry is no host, or host and port; the path",
+        ),
+        ("{from: docker.io}", "image: needs at least one of registry"),
         ("{repository: UPPER}", "image.repository: the repository is "),
         ("{tag: 'a b'}", "image.tag: the tag is "),
         ("{digest: 'sha256:zz'}", "image.digest: the digest is "),
@@ -186,4 +206,53 @@ fn what_is_wrong_with_it_is_found_at_load() {
         let found = rule_faults(&format!("image: {image}"));
         assert!(found.iter().any(|found| found.starts_with(finding)), "{image}: {found:#?}");
     }
+}
+
+/// What a proxy project of a registry needs: the repository that each image has, below the project.
+#[test]
+fn a_prefix_keeps_the_repository() {
+    let proxy = "registry: harbor.example.com, repositoryPrefix: proxy";
+    for (rule, before, after) in [
+        (proxy, "docker.io/library/nginx:1.27", "harbor.example.com/proxy/library/nginx:1.27"),
+        (proxy, "docker.io/bitnami/redis@OLD", "harbor.example.com/proxy/bitnami/redis@OLD"),
+        // Docker Hub keeps these below `library/`, and a proxy asks for them there.
+        (proxy, "nginx:1.27", "harbor.example.com/proxy/library/nginx:1.27"),
+        (proxy, "docker.io/nginx", "harbor.example.com/proxy/library/nginx"),
+        (proxy, "index.docker.io/nginx", "harbor.example.com/proxy/library/nginx"),
+        (proxy, "bitnami/redis", "harbor.example.com/proxy/bitnami/redis"),
+        (proxy, "ghcr.io/log:2", "harbor.example.com/proxy/log:2"),
+        ("repositoryPrefix: a/b", "r.example.com/c:1", "r.example.com/a/b/c:1"),
+        ("repositoryPrefix: '${cluster.name}', tag: v2", "r.example.com/c:1@OLD", "r.example.com/x/c:v2"),
+        ("repositoryPrefix: '${\"\"}'", "nginx", "nginx"),
+    ] {
+        assert_eq!(image(rule, before), after, "{rule} {before}");
+    }
+    assert!(
+        refused("repositoryPrefix: '${\"A\"}'", "nginx").contains("is no image reference: the repository is")
+    );
+}
+
+#[test]
+fn from_says_of_which_registry_the_images_are() {
+    let hub = "from: docker.io, registry: m.io";
+    for (rule, before, after) in [
+        (hub, "nginx", "m.io/nginx"),
+        (hub, "docker.io/library/nginx", "m.io/library/nginx"),
+        (hub, "index.docker.io/team/a:1", "m.io/team/a:1"),
+        ("from: index.docker.io, registry: m.io", "team/a", "m.io/team/a"),
+        (hub, "ghcr.io/team/log:2", "ghcr.io/team/log:2"),
+        (hub, "localhost/a", "localhost/a"),
+        (hub, "m.io/nginx", "m.io/nginx"),
+        (
+            "from: ghcr.io, registry: m.io, repositoryPrefix: ghcr",
+            "ghcr.io/team/log:2",
+            "m.io/ghcr/team/log:2",
+        ),
+        ("from: 'localhost:5000', tag: v2", "localhost:5000/a:v1", "localhost:5000/a:v2"),
+        ("from: 'localhost:5000', tag: v2", "localhost/a:v1", "localhost/a:v1"),
+        ("from: '${cluster.name}.io', tag: v2", "x.io/a:v1", "x.io/a:v2"),
+    ] {
+        assert_eq!(image(rule, before), after, "{rule} {before}");
+    }
+    assert!(refused("from: docker.io, tag: v2", "'A B'").contains("is no image reference"));
 }

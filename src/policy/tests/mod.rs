@@ -12,6 +12,7 @@ mod paths;
 mod rules;
 mod selectors;
 mod tables;
+mod templates;
 mod types;
 mod validity;
 

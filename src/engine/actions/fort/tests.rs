@@ -36,7 +36,7 @@ impl<'a, F: FnMut() -> Result<bool, Failure>> Ask<'a> for Asked<F> {
         panic!("the action asks for the allocation alone")
     }
 
-    fn pod_template(&self) -> &Pointer {
+    fn pod_templates(&self) -> &[Pointer] {
         panic!("the action asks for the allocation alone")
     }
 

@@ -1,0 +1,151 @@
+//! Places with a step `*`, which stands for each item of a list. All other steps are names in maps.
+
+use super::locate;
+use crate::domain::Failure;
+use crate::json::{Pointer, Value};
+
+/// The step that stands for each item of a list.
+pub(super) const ITEMS: &str = "*";
+
+/// What a pattern has before its first `*`, and the rest of it.
+pub(super) fn split(pattern: &Pointer) -> (Pointer, Pointer) {
+    let steps = pattern.tokens().iter().position(|token| token == ITEMS).unwrap_or(pattern.tokens().len());
+    (pattern.prefix(steps), pattern.suffix(steps))
+}
+
+/// Whether `place` is one that `pattern` stands for, or lies below one.
+pub(super) fn covers(pattern: &Pointer, place: &Pointer) -> bool {
+    let is_index = |token: &str| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
+    let tokens = pattern.tokens().iter().zip(place.tokens());
+    pattern.tokens().len() <= place.tokens().len()
+        && tokens.into_iter().all(|(step, token)| step == token || step == ITEMS && is_index(token))
+}
+
+/// Calls `found` with each value below `value` that `steps` lead to, and its place; `at` is that of `value`. What is missing, null or
+/// something else on the way has none.
+pub(super) fn each<'v, 'a>(
+    value: &'v Value<'a>,
+    steps: &[String],
+    at: &Pointer,
+    found: &mut impl FnMut(&'v Value<'a>, &Pointer),
+) {
+    match (steps.split_first(), value) {
+        (None, Value::Null) => {}
+        (None, _) => found(value, at),
+        (Some((step, rest)), Value::Array(items)) if step == ITEMS => {
+            for (position, item) in items.iter().enumerate() {
+                each(item, rest, &at.join(position.to_string()), found);
+            }
+        }
+        (Some((step, rest)), Value::Object(members)) => {
+            if let Some(member) = members.get(step) {
+                each(member, rest, &at.join(step), found);
+            }
+        }
+        (Some(_), _) => {}
+    }
+}
+
+/// The same, to change them. Missing and null values have nothing to change; anything else on the way is a failure that names it.
+pub(super) fn change<'a>(
+    value: &mut Value<'a>,
+    steps: &[String],
+    at: &Pointer,
+    change_one: &mut impl FnMut(&mut Value<'a>, &Pointer) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    if value.is_null() {
+        return Ok(());
+    }
+    let Some((step, rest)) = steps.split_first() else {
+        return change_one(value, at);
+    };
+    if step == ITEMS {
+        let kind = value.kind();
+        let Some(items) = value.array_mut() else {
+            return Err(Failure::unprocessable(format!(
+                "{at}: must be a list, is {kind}; change the object, or the path in the policy"
+            )));
+        };
+        for (position, item) in items.iter_mut().enumerate() {
+            change(item, rest, &at.join(position.to_string()), change_one)?;
+        }
+        return Ok(());
+    }
+    let kind = value.kind();
+    let Some(members) = value.object_mut() else {
+        return Err(locate::not_a_map(at, kind));
+    };
+    match members.get(step).is_some() {
+        true => {
+            members.get_mut(step).map_or(Ok(()), |member| change(member, rest, &at.join(step), change_one))
+        }
+        false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &'static str) -> Value<'static> {
+        Value::parse(text.as_bytes()).unwrap()
+    }
+
+    fn pointer(text: &str) -> Pointer {
+        Pointer::parse(text).unwrap()
+    }
+
+    #[test]
+    fn each_item_of_each_list_is_found_and_changed() {
+        let object = value(r#"{"a":[{"b":1},{},{"b":null},{"b":2}],"c":[[{"b":3}],[{"b":4},{"b":5}]]}"#);
+        for (pattern, places) in [
+            ("/a/*/b", vec!["/a/0/b", "/a/3/b"]),
+            ("/c/*/*/b", vec!["/c/0/0/b", "/c/1/0/b", "/c/1/1/b"]),
+            ("/a", vec!["/a"]),
+            ("/d/*/b", vec![]),
+        ] {
+            let pattern = pointer(pattern);
+            let mut found = Vec::new();
+            each(&object, pattern.tokens(), &Pointer::ROOT, &mut |_, at| found.push(at.to_string()));
+            assert_eq!(found, places);
+            assert!(places.iter().all(|place| covers(&pattern, &pointer(place))));
+            let mut changed = object.clone();
+            change(&mut changed, pattern.tokens(), &Pointer::ROOT, &mut |value, _| {
+                *value = 0.into();
+                Ok(())
+            })
+            .unwrap();
+            for place in &places {
+                assert_eq!(changed.at(&pointer(place)).unwrap().to_string(), "0");
+            }
+            assert_eq!(changed == object, places.is_empty());
+        }
+    }
+
+    #[test]
+    fn something_else_on_the_way_is_refused_where_it_stands() {
+        let mut object = value(r#"{"a":{"b":1},"c":[{"b":[]}]}"#);
+        for (pattern, refusal) in [
+            ("/a/*/b", "/a: must be a list, is a map"),
+            ("/c/b", "/c: must be a map, is a list"),
+            ("/c/*/b/x", "/c/0/b: must be a map, is a list"),
+        ] {
+            let pattern = pointer(pattern);
+            let failure = change(&mut object, pattern.tokens(), &Pointer::ROOT, &mut |_, _| Ok(()));
+            assert!(failure.unwrap_err().message().starts_with(refusal), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_covers_what_it_stands_for_and_what_is_below() {
+        for (pattern, place, expected) in [
+            ("/a/*/b", "/a/10/b/c", true),
+            ("/a/*/b", "/a/x/b", false),
+            ("/a/*/b", "/a/1", false),
+            ("", "/a", true),
+            ("/a", "/a", true),
+        ] {
+            assert_eq!(covers(&pointer(pattern), &pointer(place)), expected, "{pattern} {place}");
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Rules for images and containers in kinds that have none.
+
+use crate::domain::GroupVersionKind;
+use crate::engine::{Action, Policy, PolicySet, Rule};
+use crate::json::Pointer;
+use crate::policy::decode::Notes;
+use crate::schema::ObjectType;
+
+/// Notes a rule that finds nothing to change in any kind that its policy selects, and gives whether it is one.
+pub(super) fn rule(
+    policy: &Policy,
+    rule: &Rule,
+    set: &PolicySet,
+    place: &Pointer,
+    notes: &mut Notes,
+) -> bool {
+    let (field, path) = match &rule.action {
+        Action::Env(_) => (place.join("env"), None),
+        Action::Image(image) => (place.join("image"), image.path.as_ref()),
+        _ => return false,
+    };
+    let kinds = policy.selectors.iter().map(|selector| &selector.gvk);
+    let mut lacking = None;
+    for kind in kinds {
+        let places = match path {
+            Some(path) => vec![path.clone()],
+            None => {
+                let templates = set.active_pod_templates(kind);
+                templates.iter().map(|template| template.join("spec").join("containers")).collect()
+            }
+        };
+        if !lacks(kind, &places) {
+            return false;
+        }
+        lacking = lacking.or(Some(kind));
+    }
+    let Some(kind) = lacking else { return false };
+    match path {
+        Some(path) => notes.note(
+            &field.join("path"),
+            format!(
+                "the kind {} has no {path}, so that the rule changes nothing; name the field of the image",
+                kind.kind
+            ),
+        ),
+        None => notes.note(
+            &field,
+            format!(
+                "the kind {} has no pod template, so that the rule changes nothing; select a kind that has one",
+                kind.kind
+            ),
+        ),
+    }
+    true
+}
+
+/// Whether objects of a kind of Kubernetes' own have none of the places.
+fn lacks(kind: &GroupVersionKind, places: &[Pointer]) -> bool {
+    ObjectType::built_in(&kind.api_version(), &kind.kind)
+        .is_some_and(|of| places.iter().all(|place| of.root().unknown_step(place).is_some()))
+}
