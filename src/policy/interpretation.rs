@@ -70,7 +70,7 @@ fn pod_templates(node: &Node<'_>, target: Option<&GroupVersionKind>, notes: &mut
     let mut templates = Vec::new();
     for item in items {
         let Some(template) = item.pointer(notes) else { continue };
-        paths::through_items(&template, target, &item.field, notes);
+        paths::through_items(&template, target, &item.field, |step| step == "*", notes);
         templates.push(template);
     }
     templates

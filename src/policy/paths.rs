@@ -12,7 +12,8 @@ pub(super) fn check(action: &Action, selectors: &[ResourceSelector], place: &Poi
     match action {
         Action::Divide(divide) => {
             let field = place.concat(&Pointer::of(["divide", "path"]));
-            through_maps(&divide.path, kinds(), &field, notes);
+            let is_item = |step: &str| step == "*" || step.bytes().all(|byte| byte.is_ascii_digit());
+            through_items(&divide.path, kinds(), &field, is_item, notes);
         }
         Action::Fort(fort) => {
             let field = place.concat(&Pointer::of(["fort", "steps"]));
@@ -36,7 +37,8 @@ pub(super) fn check(action: &Action, selectors: &[ResourceSelector], place: &Poi
         }
         Action::Image(image) => {
             if let Some(path) = &image.path {
-                through_items(path, kinds(), &place.concat(&Pointer::of(["image", "path"])), notes);
+                let field = place.concat(&Pointer::of(["image", "path"]));
+                through_items(path, kinds(), &field, |step| step == "*", notes);
             }
         }
         Action::Patch(_) | Action::Env(_) => {}
@@ -60,15 +62,17 @@ pub(super) fn through_maps<'k>(
     }
 }
 
-/// The same for a path in which a step `*` stands for each item of a list.
+/// The same for a path that may lead into lists, by a step that `is_item`, such as `*` for each item.
 pub(super) fn through_items<'k>(
     path: &Pointer,
     kinds: impl IntoIterator<Item = &'k GroupVersionKind>,
     field: &Pointer,
+    is_item: impl Fn(&str) -> bool,
     notes: &mut Notes,
 ) {
     let met = met(path, kinds);
-    let wrong = met.filter(|(_, list)| path.tokens().get(list.tokens().len()).is_none_or(|step| step != "*"));
+    let step = |list: &Pointer| path.tokens().get(list.tokens().len());
+    let wrong = met.filter(|(_, list)| step(list).is_none_or(|step| !is_item(step)));
     if let Some((kind, list)) = wrong {
         notes.note(field, format!("{path} meets a list: {list} of a {kind} is one; write `{list}/*`"));
     }

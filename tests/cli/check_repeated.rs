@@ -76,6 +76,14 @@ fn a_rule_that_differs_on_the_door_of_chaperons_is_a_finding() {
 }
 
 #[test]
+fn a_prefix_that_is_added_whatever_the_registry_is_found_without_an_object() {
+    let action = "image: {registry: r.example.com, repositoryPrefix: proxy}";
+    let done = check(&policy("multicluster.admiralty.io/v1alpha1", "PodChaperon", action), CHAPERON);
+    let start = "policy.yaml: document 1, line 12: spec.rules[2].image.repositoryPrefix: a second application adds the prefix again: ";
+    assert!(done.stdout.starts_with(start) && done.stdout.lines().count() == 1, "{}", done.stdout);
+}
+
+#[test]
 fn a_rule_that_gives_the_same_again_is_no_finding() {
     for action in [
         r#"patch: {type: Strategic, value: {spec: {containers: "${object.spec.containers.filter(c, !has(c.securityContext)).map(c, {'name': c.name, 'securityContext': {'allowPrivilegeEscalation': false}})}"}}}"#,
@@ -83,6 +91,7 @@ fn a_rule_that_gives_the_same_again_is_no_finding() {
         r#"patch: {type: Merge, value: {metadata: {annotations: {zone: "${object.metadata.annotations.zone.startsWith('z-') ? object.metadata.annotations.zone : 'z-' + object.metadata.annotations.zone}"}}}}"#,
         "env: {name: A, value: b}",
         "image: {registry: r.example.com}",
+        "image: {from: docker.io, registry: r.example.com, repositoryPrefix: proxy}",
         "{when: \"!('done' in object.metadata.annotations)\", patch: {type: JSON, value: [{op: add, path: /spec/containers/0/args/-, value: x}, {op: add, path: /metadata/annotations/done, value: z}]}}",
     ] {
         let action = action

@@ -106,7 +106,7 @@ mod tests {
             "resourceSelectors":[{{{selector}}}],"allocations":[{{"name":"lead"}}],
             "variables":[{{"name":"size","expression":"binding.replicas"}},{{"name":"twice","expression":"variables.size + variables.size"}}],
             "rules":[{},
-            {{"name":"uses","when":"'x' in object.metadata.labels && variables.twice > 1 && allocations.lead == 'a'","env":{{"name":"USES","value":"1"}}}}]}}}}"#,
+            {{"name":"uses","when":"'x' in object.metadata.labels && variables.twice > 1 && allocations.lead == 'a'","patch":{{"type":"Merge","value":{{"metadata":{{"labels":{{"uses":"1"}}}}}}}}}}]}}}}"#,
             rules.join(",")
         );
         let examined = examine(&[Value::parse(text.as_bytes()).unwrap().into_owned()]);
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn kinds_that_go_to_no_member_match_nothing() {
-        let rule = r#""env":{"name":"A","value":"b"}"#;
+        let rule = r#""patch":{"type":"Merge","value":{"metadata":{"labels":{"a":"b"}}}}"#;
         for (api_version, kind) in [
             ("networking.karmada.io/v1alpha1", "MultiClusterService"),
             ("policy.karmada.io/v1alpha1", "PropagationPolicy"),

@@ -63,12 +63,13 @@ pub(super) fn lint(material: &Material<'_>) -> Vec<Finding> {
     for (position, subject) in material.subjects.iter().enumerate() {
         let mut notes = Notes::new(subject.document);
         let dead = matching::policy(subject.policy, &mut notes);
-        for rule in &subject.policy.rules {
+        for (number, rule) in subject.policy.rules.iter().enumerate() {
             let place = rule_place(subject.policy, rule);
             repeat::rule(subject.policy, rule, &place, &mut notes);
-            if templates::rule(subject.policy, rule, material.set, &place, &mut notes) {
-                let number = subject.policy.rules.iter().position(|other| other.name == rule.name);
-                idle.extend(number.map(|number| (position, number)));
+            if !dead.contains(&number)
+                && templates::rule(subject.policy, rule, material.set, &place, &mut notes)
+            {
+                idle.insert((position, number));
             }
             fields::rule(subject.policy, rule, &place, &mut notes);
             lists::rule(subject.policy, rule, material.set, &place, &mut notes);

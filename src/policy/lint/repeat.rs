@@ -31,6 +31,13 @@ pub fn certain_repeats(policy: &Policy, rule: &Rule) -> Vec<(Pointer, String)> {
     {
         return Vec::new();
     }
+    if let Action::Image(image) = &rule.action {
+        // The registry that a rule writes is not the one that it is for.
+        let is_certain =
+            image.repository_prefix.is_some() && image.from.is_none() && rule.on_error == OnError::Fail;
+        let problem = (Pointer::of(["image", "repositoryPrefix"]), "adds the prefix again".to_owned());
+        return is_certain.then_some(problem).into_iter().collect();
+    }
     let Action::Patch(patching @ Patching { kind: PatchKind::Json(missing), .. }) = &rule.action else {
         return Vec::new();
     };

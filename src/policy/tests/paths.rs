@@ -110,7 +110,12 @@ fn a_path_of_a_built_in_kind_that_meets_a_list_is_found_at_load() {
         let found = faults(&deployment, rule);
         assert!(found.iter().any(|found| found.starts_with(finding)), "{rule}: {found:#?}");
     }
-    assert!(faults(&deployment, "divide: {path: /spec/strategy/rollingUpdate/maxSurge}").is_empty());
+    for path in [
+        "/spec/strategy/rollingUpdate/maxSurge",
+        "/spec/template/spec/containers/*/livenessProbe/periodSeconds",
+    ] {
+        assert_eq!(faults(&deployment, &format!("divide: {{path: {path}}}")), [""; 0]);
+    }
     assert!(faults(&[("example.com/v1", "Train")], "divide: {path: /spec/containers/0/x}").is_empty());
 }
 
