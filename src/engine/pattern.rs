@@ -9,7 +9,8 @@ pub(super) const ITEMS: &str = "*";
 
 /// What a pattern has before its first `*`, and the rest of it.
 pub(super) fn split(pattern: &Pointer) -> (Pointer, Pointer) {
-    let steps = pattern.tokens().iter().position(|token| token == ITEMS).unwrap_or(pattern.tokens().len());
+    let steps =
+        pattern.tokens().iter().position(|token| token == ITEMS).unwrap_or_else(|| pattern.tokens().len());
     (pattern.prefix(steps), pattern.suffix(steps))
 }
 
@@ -75,12 +76,10 @@ pub(super) fn change<'a>(
     let Some(members) = value.object_mut() else {
         return Err(locate::not_a_map(at, kind));
     };
-    match members.get(step).is_some() {
-        true => {
-            members.get_mut(step).map_or(Ok(()), |member| change(member, rest, &at.join(step), change_one))
-        }
-        false => Ok(()),
+    if members.get(step).is_none() {
+        return Ok(());
     }
+    members.get_mut(step).map_or(Ok(()), |member| change(member, rest, &at.join(step), change_one))
 }
 
 #[cfg(test)]

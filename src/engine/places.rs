@@ -5,7 +5,7 @@ use crate::json::Pointer;
 use crate::schema::ObjectType;
 
 /// Why `pointer` leads to no place: it goes on below a value of a map of strings, such as labels, annotations or the `data` of a
-/// ConfigMap. Mostly a `/` inside of a name is not escaped.
+/// `ConfigMap`. Mostly a `/` inside of a name is not escaped.
 ///
 /// Without `kind`, only what is a map of strings in objects of all kinds is found.
 pub fn below_a_string(pointer: &Pointer, kind: Option<&GroupVersionKind>) -> Option<String> {

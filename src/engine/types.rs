@@ -115,8 +115,8 @@ fn string_maps(object: &Draft<'_>, templates: &[Pointer]) -> Result<(), Failure>
         let Ok(Some(value)) = object.peek(&place) else { continue };
         let mut wrong = None;
         pattern::each(&value, steps.tokens(), &place, &mut |value, place| {
-            let members = value.as_object().into_iter().flat_map(Object::iter);
-            let found = members.filter(|(_, value)| value.as_str().is_none()).next();
+            let mut members = value.as_object().into_iter().flat_map(Object::iter);
+            let found = members.find(|(_, value)| value.as_str().is_none());
             wrong = wrong.take().or_else(|| found.map(|(name, value)| (place.join(name), value.kind())));
         });
         if let Some((place, kind)) = wrong {

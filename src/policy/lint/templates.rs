@@ -22,12 +22,11 @@ pub(super) fn rule(
     let kinds = policy.selectors.iter().map(|selector| &selector.gvk);
     let mut lacking = None;
     for kind in kinds {
-        let places = match path {
-            Some(path) => vec![path.clone()],
-            None => {
-                let templates = set.active_pod_templates(kind);
-                templates.iter().map(|template| template.join("spec").join("containers")).collect()
-            }
+        let places = if let Some(path) = path {
+            vec![path.clone()]
+        } else {
+            let templates = set.active_pod_templates(kind);
+            templates.iter().map(|template| template.join("spec").join("containers")).collect()
         };
         if !lacks(kind, &places) {
             return false;
