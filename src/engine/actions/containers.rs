@@ -4,6 +4,7 @@ use super::Ask;
 use crate::domain::Failure;
 use crate::engine::Draft;
 use crate::json::{Kind, Pointer, Value};
+use crate::schema::ObjectType;
 
 /// Which containers an action is for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,11 +41,14 @@ impl Which {
                     }
                     Ok(())
                 });
+                let gvk = &ask.request().workload.gvk;
+                let is_custom = ObjectType::built_in(&gvk.api_version(), &gvk.kind).is_none();
                 changed.map_err(|failure| {
-                    failure.with_detail(format_args!(
-                        "pod templates are looked for at {}: {PLACE}",
-                        listed(ask.pod_templates())
-                    ))
+                    if !is_custom {
+                        return failure;
+                    }
+                    let templates = listed(ask.pod_templates());
+                    failure.with_detail(format_args!("pod templates are looked for at {templates}: {PLACE}"))
                 })?;
             }
         }
