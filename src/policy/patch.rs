@@ -107,8 +107,33 @@ fn check_kind(kind: Type, value: &Templated, place: &Pointer, notes: &mut Notes)
     }
 }
 
+/// Notes names with an expression, which would be written as they stand.
+fn check_names(value: &Value<'_>, place: &Pointer, notes: &mut Notes) {
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members.iter() {
+                let place = place.join(name);
+                if name.contains("${") {
+                    notes.note(
+                        &place,
+                        "names hold no expressions; give the whole map as one: `${{name: value}}`",
+                    );
+                }
+                check_names(member, &place, notes);
+            }
+        }
+        Value::Array(items) => {
+            for (position, item) in items.iter().enumerate() {
+                check_names(item, &place.join(position.to_string()), notes);
+            }
+        }
+        _ => {}
+    }
+}
+
 /// Notes what can be seen to be wrong with a patch before it meets an object.
 fn check(kind: Type, value: &Value<'static>, place: &Pointer, notes: &mut Notes) {
+    check_names(value, place, notes);
     match kind {
         Type::Json if value.is_null() => {}
         Type::Json => match rfc6902::parse(value) {

@@ -42,7 +42,7 @@ fn a_policy_is_allowed_denied_with_all_findings_or_allowed_with_warnings() {
     assert_eq!(ask("CREATE", &well, &null), Verdict::nothing());
     let told = "ClusterRevisionPolicy/p: 3 things are wrong:\n\
                 - spec.rules[0].env.name: is required\n\
-                - spec.rules[0].env.value: line 1, column 3 of the text: unknown variable `x`\n\
+                - spec.rules[0].env.value: line 1, column 3 of the text: unknown variable `x`; `${...}` is an expression; write `$${` for a literal one\n\
                 - spec.rules[0].env.nane: unknown field; did you mean \"name\"?";
     let denied = Verdict::Denied(422, told.to_owned());
     assert_eq!(ask("CREATE", &faulty, &null), denied);

@@ -204,3 +204,26 @@ fn keys_of_a_text_that_are_read_as_booleans_are_found() {
         Case::rule(&format!("patch: {{type: Merge, value: {text}}}"));
     }
 }
+
+#[test]
+fn a_name_holds_no_expression() {
+    for (patch, place) in [
+        (
+            "type: Merge, value: {metadata: {labels: {'${cluster.name}': x}}}",
+            "value.metadata.labels[\"${cluster.name}\"]: ",
+        ),
+        (
+            "type: Strategic, value: {spec: {a: [{'x-${replicas}': 1}]}}",
+            "value.spec.a[0][\"x-${replicas}\"]: ",
+        ),
+        (
+            "type: JSON, value: [{op: add, path: /spec/a, value: {'${cluster.name}': 1}}]",
+            "value[0].value[\"${cluster.name}\"]: ",
+        ),
+    ] {
+        let found = super::case::rule_faults(&format!("patch: {{{patch}}}"));
+        let expected = format!("patch.{place}names hold no expressions");
+        assert!(found.iter().any(|found| found.starts_with(&expected)), "{patch}: {found:#?}");
+    }
+    super::case::Case::rule("patch: {type: Merge, value: {spec: '${{cluster.name: 1}}'}}");
+}
