@@ -33,6 +33,6 @@ mod tests;
 pub use admit::{Admitted, Seniority, Verdict, admit};
 pub use clusters::{misses_cluster_name, named_clusters, reads_cluster_name, unknown_clusters};
 pub use compile::{API_VERSION, BUILT_IN, Examined, compile, examine, own_kind};
-pub use definition::{PolicyFinding, definition};
+pub use definition::{PolicyFinding, definition, misfits_of_object};
 pub use finding::Finding;
 pub use lint::{REPEATED_ON_CHAPERONS, certain_repeats};

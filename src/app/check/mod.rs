@@ -60,10 +60,14 @@ pub fn check(input: &CheckInput<'_>) -> Checked {
             let listed = input.schedule.clusters().iter().map(|entry| entry.name.clone());
             let known: BTreeSet<ClusterName> = input.known.names().into_iter().chain(listed).collect();
             report.findings.extend(examined.unknown_clusters(set, &known));
+            let definitions = read(input.definitions, &mut report.findings);
             if !input.objects.is_empty() {
-                try_objects(input, set, &examined, &mut report);
+                try_objects(input, set, &examined, &definitions, &mut report);
             }
-            check_definitions(input.definitions, set, &examined, &mut report);
+            if definitions.is_empty() && !input.definitions.is_empty() {
+                report.notes.push("there is no definition in the files of --crd".to_owned());
+            }
+            check_definitions(&definitions, set, &examined, &mut report);
         }
         None if input.objects.is_empty() && input.definitions.is_empty() => {}
         None => report.notes.push("the policies are not tried before they are corrected".to_owned()),
@@ -71,7 +75,13 @@ pub fn check(input: &CheckInput<'_>) -> Checked {
     Checked { findings: Fault::texts(report.findings), refused, documents, notes: report.notes }
 }
 
-fn try_objects(input: &CheckInput<'_>, set: &PolicySet, examined: &Examined, report: &mut Report) {
+fn try_objects(
+    input: &CheckInput<'_>,
+    set: &PolicySet,
+    examined: &Examined,
+    definitions: &[(PathBuf, crate::yaml::Document)],
+    report: &mut Report,
+) {
     let TrialObjects { objects, faults, notes } = TrialObjects::read(input.objects, input.original);
     report.findings.extend(faults);
     report.notes.extend(notes);
@@ -80,7 +90,8 @@ fn try_objects(input: &CheckInput<'_>, set: &PolicySet, examined: &Examined, rep
         Err(error) => return report.findings.push(Fault::of(Path::new("reviser"), &error.to_string())),
     };
     let clusters = TrialClusters::new(&input.schedule, &input.known, set);
-    let trials = Trials::new(set, examined, &input.known, &clusters);
+    let definitions = definitions.iter().flat_map(|(_, document)| objects_in(&document.value)).collect();
+    let trials = Trials::new(set, examined, &input.known, &clusters, definitions);
     let (mut unselected, mut reading): (Vec<&TrialObject>, Vec<&TrialObject>) = (Vec::new(), Vec::new());
     for object in &objects {
         match runtime.block_on(trials.run(object, report)) {
@@ -108,13 +119,14 @@ fn try_objects(input: &CheckInput<'_>, set: &PolicySet, examined: &Examined, rep
     }
 }
 
-fn check_definitions(definitions: &[PathBuf], set: &PolicySet, examined: &Examined, report: &mut Report) {
-    let read = read(definitions, &mut report.findings);
-    if read.is_empty() && !definitions.is_empty() {
-        report.notes.push("there is no definition in the files of --crd".to_owned());
-    }
-    for (path, document) in &read {
-        for object in objects(&document.value) {
+fn check_definitions(
+    definitions: &[(PathBuf, crate::yaml::Document)],
+    set: &PolicySet,
+    examined: &Examined,
+    report: &mut Report,
+) {
+    for (path, document) in definitions {
+        for object in objects_in(&document.value) {
             let (found, told) = policy::definition(object, set);
             report.findings.extend(found.into_iter().map(|it| {
                 let problem = format!("{}: {}", path.display(), it.problem);
@@ -126,7 +138,7 @@ fn check_definitions(definitions: &[PathBuf], set: &PolicySet, examined: &Examin
 }
 
 /// The items of a list, as `kubectl get -o yaml` prints several objects; else the object itself.
-fn objects<'v>(document: &'v Value<'static>) -> Vec<&'v Value<'static>> {
+fn objects_in<'v>(document: &'v Value<'static>) -> Vec<&'v Value<'static>> {
     let is_list = document.get("kind").and_then(Value::as_str).is_some_and(|kind| kind.ends_with("List"));
     match document.get("items").and_then(Value::as_array) {
         Some(items) if is_list => items.iter().collect(),

@@ -10,7 +10,7 @@ use crate::app::trial::{KnownClusters, Parsed, TrialObject};
 use crate::documents::Fault;
 use crate::domain::{ClusterName, Code, Failure, Schedule, Target, TargetCluster};
 use crate::engine::{Action, Idle, PolicySet, Rule, Step, StepOutcome};
-use crate::json::{ParseError, Pointer, Raw};
+use crate::json::{ParseError, Pointer, Raw, Value};
 use crate::policy;
 use crate::service::{Revised, Service};
 use crate::state::memory::MemoryLedger;
@@ -23,6 +23,8 @@ pub(super) struct Trials<'t> {
     service: Service,
     /// The set without its policies.
     rest: PolicySet,
+    /// Definitions of custom resources, against which results are held.
+    definitions: Vec<&'t Value<'static>>,
 }
 
 /// What came of it.
@@ -72,10 +74,11 @@ impl<'t> Trials<'t> {
         examined: &'t Examined,
         known: &KnownClusters,
         clusters: &'t TrialClusters,
+        definitions: Vec<&'t Value<'static>>,
     ) -> Self {
         let rest = PolicySet { policies: Vec::new(), ..set.clone() };
         let service = known.service(rest.clone(), MemoryLedger::default());
-        Self { set, examined, clusters, service, rest }
+        Self { set, examined, clusters, service, rest, definitions }
     }
 
     /// Tries the policies on an object, in each cluster.
@@ -217,6 +220,11 @@ impl<'p> Trial<'_, '_, 'p> {
                     outcome.own.insert(own);
                 }
             }
+        }
+        if let Ok(result) = revised.object.to_value() {
+            let kind = &self.object.workload.gvk;
+            let definitions = self.trials.definitions.iter();
+            outcome.own.extend(definitions.flat_map(|it| policy::misfits_of_object(it, kind, &result)));
         }
         outcome.idle.extend(revised.idle.iter().cloned());
         repeated.run(self, &tried, &revised).await;

@@ -7,6 +7,7 @@ use crate::engine::Draft;
 use crate::engine::templated::Templated;
 use crate::engine::variables::{name, references, refers};
 use crate::json::{Pointer, Value};
+use crate::schema::Shape;
 
 /// Sets or removes an environment variable in all or some containers.
 ///
@@ -36,6 +37,12 @@ pub enum EnvChange {
     Remove,
 }
 
+/// `value`, which came of `source`, with what expressions gave spelled as a string where only a string fits.
+fn value_from<'a>(source: &Templated, value: Value<'a>) -> Value<'a> {
+    let place = Pointer::of(["containers", "*", "env", "*", "valueFrom"]);
+    source.write_as_text(value, Shape::POD_SPEC.at(&place))
+}
+
 impl Env {
     /// Applies it to `object`.
     pub fn apply<'a, A: Ask<'a>>(&self, object: &mut Draft<'a>, ask: &mut A) -> Result<(), A::Error> {
@@ -43,7 +50,7 @@ impl Env {
             EnvChange::Value(value) => {
                 ("value", "valueFrom", Some(text("env.value", value, object, ask)?.into()))
             }
-            EnvChange::ValueFrom(source) => match ask.value(source, object)? {
+            EnvChange::ValueFrom(source) => match value_from(source, ask.value(source, object)?) {
                 source @ Value::Object(_) => ("valueFrom", "value", Some(source)),
                 other => return Err(unfit("env.valueFrom", "a map", other.kind()))?,
             },

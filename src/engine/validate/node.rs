@@ -147,7 +147,8 @@ impl Report {
 
     /// Notes what is there and must not be.
     pub(super) fn forbidden(&mut self, node: &Node<'_>, because: impl fmt::Display) {
-        if node.is_set() {
+        let is_empty_list = node.value.and_then(Value::as_array).is_some_and(<[_]>::is_empty);
+        if node.is_set() && !is_empty_list {
             self.add(node, format!("must not be set {because}; take it away"));
         }
     }

@@ -8,8 +8,8 @@ mod lists;
 
 use crate::domain::GroupVersionKind;
 use crate::engine::{Action, Elsewhere, Fort, Patching, PolicySet};
-use crate::json::{Pointer, Value};
-use crate::schema::{Mismatch, Problem, Shape};
+use crate::json::{Object, Pointer, Value};
+use crate::schema::{self, Mismatch, Problem, Shape};
 
 use super::types;
 
@@ -81,16 +81,35 @@ pub fn definition(document: &Value<'_>, set: &PolicySet) -> (Vec<PolicyFinding>,
     )
 }
 
+/// What of an object does not fit the schema that `document` defines for its kind. Nothing is found in objects of other kinds.
+pub fn misfits_of_object(document: &Value<'_>, kind: &GroupVersionKind, object: &Value<'_>) -> Vec<String> {
+    let schema = Definition::read(document)
+        .filter(|definition| definition.is_of(kind))
+        .and_then(|definition| definition.version(&kind.version));
+    let Some(schema) = schema else { return Vec::new() };
+    let fields = object.as_object().into_iter().flat_map(Object::iter);
+    // The schema says nothing of these, which have the same type in every kind.
+    let fields = fields.filter(|(name, _)| !matches!(*name, "apiVersion" | "kind" | "metadata"));
+    let found = fields.flat_map(|(name, value)| {
+        let place = Pointer::of([name]);
+        schema::check(value, Shape::Definition(schema).at(&place), &place)
+    });
+    found.map(|Mismatch { place, problem }| format!("{place}: {problem}; {}", advice(&problem))).collect()
+}
+
+fn advice(problem: &Problem) -> &'static str {
+    match problem {
+        Problem::Type { .. } => "the member refuses the object: change the value, or the place",
+        Problem::UnknownField => "the member drops it: check its spelling",
+    }
+}
+
 /// What a patch writes that does not fit the schema, each with its place in the patch.
 fn misfits(patching: &Patching, schema: &Value<'_>) -> Vec<(Pointer, String)> {
     // The schema says nothing of `metadata`, which has the same type in every kind.
     let in_metadata = |place: &Pointer| place.tokens().first().is_some_and(|step| step == "metadata");
     let found = types::patched(patching, Shape::Definition(schema)).into_iter();
     let found = found.filter(|(_, mismatch)| !in_metadata(&mismatch.place));
-    let advice = |problem: &Problem| match problem {
-        Problem::Type { .. } => "the member refuses the object: change the value, or the place",
-        Problem::UnknownField => "the member drops it: check its spelling",
-    };
     found
         .map(|(at, Mismatch { place, problem })| {
             let advice = advice(&problem);

@@ -339,3 +339,25 @@ fn a_definition_gives_types_to_the_patches_of_its_kind() {
         }
     }
 }
+
+#[test]
+fn a_definition_gives_types_to_the_results_for_its_kind() {
+    let definition = document(
+        "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, spec: {group: apps.example.com, names: {kind: Train},
+          versions: [{name: v1, served: true, schema: {openAPIV3Schema: {type: object, properties: {
+            metadata: {type: object}, spec: {type: object, properties: {wagons: {type: integer}, paused: {type: boolean}}}}}}}]}}",
+    );
+    let kind = crate::domain::GroupVersionKind::of("apps.example.com/v1", "Train");
+    let found = |object: &str| crate::policy::misfits_of_object(&definition, &kind, &document(object));
+    assert_eq!(found("{metadata: {labels: {a: b}}, spec: {wagons: 3, paused: true}}"), [""; 0]);
+    assert_eq!(
+        found("{spec: {wagons: many, paused: 3, color: red}}"),
+        [
+            "/spec/wagons: must be an integer of 64 bits, is a string; the member refuses the object: change the value, or the place",
+            "/spec/paused: must be true or false, is a number; the member refuses the object: change the value, or the place",
+            "/spec/color: unknown field; the member drops it: check its spelling",
+        ]
+    );
+    let other = crate::domain::GroupVersionKind::of("apps/v1", "Deployment");
+    assert_eq!(crate::policy::misfits_of_object(&definition, &other, &document("{spec: 1}")), [""; 0]);
+}
