@@ -2,7 +2,7 @@
 //!
 //! Lines are formatted by [`tracing_subscriber`] with an event format of our own (`line`) and written by the
 //! thread of [`tracing_appender`], so that a stderr that is not read holds up no request. Lines beyond
-//! [`QUEUED_LINES`] are dropped, and a line says how many (`stderr`). Bodies of requests are never logged: they
+//! `QUEUED_LINES` are dropped, and a line says how many (`stderr`). Bodies of requests are never logged: they
 //! may hold secrets. Modules log with `tracing`; only the command line calls [`init`].
 
 mod line;
