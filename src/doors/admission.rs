@@ -29,11 +29,11 @@ pub(super) async fn answer<R: Reviewer>(reviewer: &R, metrics: &RevisionMetrics,
         Err(error) => return unreadable(&error, call),
     };
     let head = decoded.head;
-    let ReviewOutcome { patch, warnings, applied, skipped, handings, cluster } = match &decoded.review {
+    let ReviewOutcome { patch, warnings, applied, skipped, handovers, cluster } = match &decoded.review {
         Ok(review) => reviewer.review(review, call).await,
         Err(failure) => ReviewOutcome::refused(failure.clone()),
     };
-    metrics.count(&skipped, &handings);
+    metrics.count(&skipped, &handovers);
     Line {
         uid: &head.uid,
         operation: head.operation,

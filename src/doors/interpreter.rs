@@ -47,7 +47,7 @@ impl Door for Interpreter {
             Ok(question) => self.service.answer(question, call.deadline).await,
             Err(failure) => Outcome::plain(Err(failure.clone())),
         };
-        self.metrics.count(&outcome.skipped, &outcome.handings);
+        self.metrics.count(&outcome.skipped, &outcome.handovers);
         let warnings: Vec<String> =
             outcome.skipped.iter().map(SkippedRule::to_string).chain(outcome.warnings.clone()).collect();
         let body = interpreter::encode(&head, &outcome.answer);

@@ -2,7 +2,7 @@
 
 use prometheus_client::{metrics::counter::Counter, registry::Registry};
 
-use crate::engine::Handing;
+use crate::engine::HandoverEvent;
 use crate::service::SkippedRule;
 
 /// Counts what revisions come with: rules that are skipped, allocations that leave a cluster. All copies count into the same.
@@ -35,11 +35,11 @@ impl RevisionMetrics {
         metrics
     }
 
-    pub(super) fn count(&self, skipped: &[SkippedRule], handings: &[Handing]) {
+    pub(super) fn count(&self, skipped: &[SkippedRule], handovers: &[HandoverEvent]) {
         self.skipped.inc_by(skipped.len() as u64);
-        for handing in handings {
-            self.waiting.inc_by(handing.waits.into());
-            self.kept_behind.inc_by(handing.kept_behind.into());
+        for event in handovers {
+            self.waiting.inc_by(event.waiting.into());
+            self.kept_behind.inc_by(event.object_stays.into());
         }
     }
 }

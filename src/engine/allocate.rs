@@ -8,12 +8,12 @@ pub struct Choice {
     /// The cluster; one of the schedule.
     pub cluster: ClusterName,
     /// By which rule.
-    pub why: Why,
+    pub reason: AllocationReason,
 }
 
 /// The rules of [`allocate`], strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum AllocationReason {
     /// The template names it.
     Pinned,
     /// It is there already, says the ledger.
@@ -36,18 +36,20 @@ pub fn allocate(
     pinned: Option<&ClusterName>,
     current: Option<&ClusterName>,
 ) -> Option<Choice> {
-    let listed = |cluster: Option<&ClusterName>, why| {
+    let listed = |cluster: Option<&ClusterName>, reason| {
         let cluster = cluster.filter(|cluster| schedule.lists(cluster))?;
-        Some(Choice { cluster: cluster.clone(), why })
+        Some(Choice { cluster: cluster.clone(), reason })
     };
-    listed(pinned, Why::Pinned).or_else(|| listed(current, Why::Sticky)).or_else(|| {
-        // `max_by_key` would give the last of several; binding order decides, so the first is wanted.
-        let heaviest = schedule
-            .clusters()
-            .iter()
-            .reduce(|best, next| if next.replicas > best.replicas { next } else { best })?;
-        Some(Choice { cluster: heaviest.name.clone(), why: Why::HighestWeight })
-    })
+    listed(pinned, AllocationReason::Pinned).or_else(|| listed(current, AllocationReason::Sticky)).or_else(
+        || {
+            // `max_by_key` would give the last of several; binding order decides, so the first is wanted.
+            let heaviest = schedule
+                .clusters()
+                .iter()
+                .reduce(|best, next| if next.replicas > best.replicas { next } else { best })?;
+            Some(Choice { cluster: heaviest.name.clone(), reason: AllocationReason::HighestWeight })
+        },
+    )
 }
 
 #[cfg(test)]
@@ -73,14 +75,14 @@ mod tests {
         clusters: &[(&str, i64)],
         pinned: Option<&str>,
         current: Option<&str>,
-    ) -> Option<(String, Why)> {
+    ) -> Option<(String, AllocationReason)> {
         allocate(&schedule(clusters), pinned.map(cluster).as_ref(), current.map(cluster).as_ref())
-            .map(|choice| (choice.cluster.to_string(), choice.why))
+            .map(|choice| (choice.cluster.to_string(), choice.reason))
     }
 
     #[test]
     fn the_heaviest_hosts_it_and_of_equals_the_first() {
-        let heaviest = |name: &str| Some((name.to_owned(), Why::HighestWeight));
+        let heaviest = |name: &str| Some((name.to_owned(), AllocationReason::HighestWeight));
         assert_eq!(choose(&[("x", 3), ("z", 1)], None, None), heaviest("x"));
         assert_eq!(choose(&[("x", 1), ("z", 3)], None, None), heaviest("z"));
         assert_eq!(choose(&[("z", 2), ("x", 2)], None, None), heaviest("z"));
@@ -92,9 +94,12 @@ mod tests {
     #[test]
     fn a_pin_wins_then_where_it_is_and_neither_unless_scheduled() {
         let both = &[("x", 3), ("z", 1)];
-        assert_eq!(choose(both, Some("z"), Some("x")), Some(("z".to_owned(), Why::Pinned)));
-        assert_eq!(choose(both, Some("gone"), Some("z")), Some(("z".to_owned(), Why::Sticky)));
-        assert_eq!(choose(both, Some("gone"), Some("gone")), Some(("x".to_owned(), Why::HighestWeight)));
+        assert_eq!(choose(both, Some("z"), Some("x")), Some(("z".to_owned(), AllocationReason::Pinned)));
+        assert_eq!(choose(both, Some("gone"), Some("z")), Some(("z".to_owned(), AllocationReason::Sticky)));
+        assert_eq!(
+            choose(both, Some("gone"), Some("gone")),
+            Some(("x".to_owned(), AllocationReason::HighestWeight))
+        );
     }
 
     const NAMES: &[&str] = &["a", "b", "c", "d"];

@@ -21,7 +21,7 @@ const FIELDS: [(&str, &str); 3] = [
 const CREDENTIALS: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /// Refuses a revision that undoes what Admiralty did. Other kinds than `PodChaperon` pass.
-pub(super) fn crosses(object: &Draft<'_>, workload: &Workload) -> Result<(), Failure> {
+pub(super) fn check(object: &Draft<'_>, workload: &Workload) -> Result<(), Failure> {
     if !workload.is_chaperon() || !object.touches(&Pointer::of(["spec"])) {
         return Ok(());
     }

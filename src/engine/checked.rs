@@ -45,6 +45,6 @@ pub(super) fn run<'r, 'a>(
 
 /// Refuses a value of the wrong type, and what no rule may change. Gives warnings.
 fn check(object: &Draft<'_>, request: Request<'_, '_>, facts: Facts<'_>) -> Result<Vec<String>, Failure> {
-    limits::crosses(object, request.workload)?;
+    limits::check(object, request.workload)?;
     types::check(object, request, facts.pod_templates)
 }

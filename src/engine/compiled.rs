@@ -6,11 +6,11 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use super::actions::Action;
-use super::broken::{Broken, BrokenScope};
 use super::chaperon;
-use super::naming::chooses;
+use super::invalid::{InvalidDocument, InvalidScope};
+use super::naming::names_transformations;
 use super::selectors::{ResourceSelector, TargetClusters};
-use super::transformations::{Home, Transformation, Transformations};
+use super::transformations::{Transformation, TransformationScope, Transformations};
 use crate::domain::{
     ADMIRALTY_GROUP, ClusterName, Failure, GroupVersionKind, POD_CHAPERON, Workload, allocation_annotation,
     digest,
@@ -30,7 +30,7 @@ pub struct PolicySet {
     /// What workloads choose themselves.
     pub transformations: Transformations,
     /// The documents that are out of use while these are in force.
-    pub broken: Vec<Broken>,
+    pub invalid: Vec<InvalidDocument>,
 }
 
 /// What is at work on one object.
@@ -38,7 +38,7 @@ pub struct PolicySet {
 pub struct Selection<'p> {
     /// The policies that select it, in the order in which they apply.
     pub policies: Vec<&'p Policy>,
-    /// The transformations that it chooses, in the order in which they apply.
+    /// The transformations that it names_transformations, in the order in which they apply.
     pub transformations: Vec<&'p Transformation>,
     /// What was probably not meant where the object names its transformations, or where policies select it by labels.
     pub warnings: Vec<String>,
@@ -89,7 +89,7 @@ impl PolicySet {
     /// A failure if a document is that is out of use.
     pub fn selection(&self, workload: &Workload, object: &Raw<'_>) -> Result<Selection<'_>, Failure> {
         let policies = self.selecting(workload, object)?;
-        let (transformations, mut warnings) = self.transformations.chosen(workload, object, &self.broken)?;
+        let (transformations, mut warnings) = self.transformations.chosen(workload, object, &self.invalid)?;
         warnings.extend(chaperon::selector_warnings(self, workload, object));
         Ok(Selection { policies, transformations, warnings })
     }
@@ -98,9 +98,9 @@ impl PolicySet {
     ///
     /// A failure if one does that is out of use.
     pub fn selecting(&self, workload: &Workload, object: &Raw<'_>) -> Result<Vec<&Policy>, Failure> {
-        for broken in &self.broken {
-            if broken.selects(workload, object)? {
-                return Err(broken.failure());
+        for invalid in &self.invalid {
+            if invalid.selects(workload, object)? {
+                return Err(invalid.failure());
             }
         }
         let mut selecting = Vec::new();
@@ -115,19 +115,19 @@ impl PolicySet {
     /// The selectors of all policies, also of those that are out of use, each with whose it is.
     pub fn selectors(&self) -> impl Iterator<Item = (&Owner, &ResourceSelector)> {
         let in_force = self.policies.iter().map(|policy| (&policy.owner, &policy.selectors));
-        let broken = self.broken.iter().filter_map(|broken| match &broken.scope {
-            BrokenScope::Policy { owner, selectors } => Some((owner, selectors)),
-            BrokenScope::Transformation { .. } | BrokenScope::Interpretation(_) => None,
+        let invalid = self.invalid.iter().filter_map(|invalid| match &invalid.scope {
+            InvalidScope::Policy { owner, selectors } => Some((owner, selectors)),
+            InvalidScope::Transformation { .. } | InvalidScope::Interpretation(_) => None,
         });
         in_force
-            .chain(broken)
+            .chain(invalid)
             .flat_map(|(owner, selectors)| selectors.iter().map(move |selector| (owner, selector)))
     }
 
     /// Whether there is a transformation to choose, if only one that is out of use.
     pub fn has_transformations(&self) -> bool {
-        let is_one = |broken: &Broken| matches!(broken.scope, BrokenScope::Transformation { .. });
-        !self.transformations.is_empty() || self.broken.iter().any(is_one)
+        let is_one = |invalid: &InvalidDocument| matches!(invalid.scope, InvalidScope::Transformation { .. });
+        !self.transformations.is_empty() || self.invalid.iter().any(is_one)
     }
 
     /// A digest of all that a [`Selection`] can be of: where that is the same, so is every selection.
@@ -136,11 +136,11 @@ impl PolicySet {
         let transformations = self.transformations.iter();
         // The one is told from the other by what is between them, which is nobody's digest.
         let homes = transformations.flat_map(|transformation| {
-            let home = match &transformation.home {
-                Home::Namespace(namespace) => namespace.as_str(),
-                Home::AnyNamespace | Home::Cluster => "",
+            let namespace = match &transformation.scope {
+                TransformationScope::Namespace(namespace) => namespace.as_str(),
+                TransformationScope::AnyNamespace | TransformationScope::Cluster => "",
             };
-            [transformation.digest.as_str(), home]
+            [transformation.digest.as_str(), namespace]
         });
         digest(policies.chain(["/"]).chain(homes))
     }
@@ -152,7 +152,7 @@ impl PolicySet {
 
     /// Whether something may be at work on an object: its kind can be selected, or it chooses transformations where there are some.
     pub fn concerns(&self, gvk: &GroupVersionKind, object: &Raw<'_>) -> bool {
-        self.knows(gvk) || self.has_transformations() && chooses(object)
+        self.knows(gvk) || self.has_transformations() && names_transformations(object)
     }
 
     /// Where rules find the pod templates of objects of this kind; the root for a kind that is itself like a pod. A step `*` stands for
@@ -181,8 +181,8 @@ impl PolicySet {
         static DEFAULT: LazyLock<Interpretation> = LazyLock::new(Interpretation::default);
         match self.interpretations.get(gvk) {
             Some(interpretation) => Ok(interpretation),
-            None => match self.broken.iter().find(|broken| broken.interprets(gvk)) {
-                Some(broken) => Err(broken.failure()),
+            None => match self.invalid.iter().find(|invalid| invalid.interprets(gvk)) {
+                Some(invalid) => Err(invalid.failure()),
                 None => Ok(&DEFAULT),
             },
         }

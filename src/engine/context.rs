@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::compiled::{Definition, Handover, NO_ENTRY, Policy};
-use super::handover::{Known, Settled};
+use super::handover::{AllocationState, Settled};
 use super::revise::{BINDING_ADVICE, Facts, NO_BINDING, Request, Stop};
 use super::templated::Templated;
 use super::{Draft, actions};
@@ -280,7 +280,7 @@ impl<'r, 'f, 'a> Context<'r, 'f, 'a> {
         };
         let pinned = self.pinned(allocation)?;
         let defined = self.facts.allocations.get(allocation);
-        let known = Known {
+        let known = AllocationState {
             allocation,
             target: &target.cluster,
             schedule,

@@ -5,22 +5,22 @@ use crate::domain::Failure;
 use crate::json::{Kind, ParseError, Pointer, Raw, Value};
 use crate::patch::{Patch, diff_at};
 
-/// An object as text, and the places in it that rules have asked for or changed.
+/// An object as text, and the edits in it that rules have asked for or changed.
 ///
-/// Only those places are built, so that a revision costs what it touches, however large the object is. What is on the
+/// Only those edits are built, so that a revision costs what it touches, however large the object is. What is on the
 /// way to a place is read as in `locate`: missing and null maps count as empty, and anything else than a map is a
 /// failure that names it.
 #[derive(Clone, Debug)]
 pub struct Draft<'a> {
     object: Raw<'a>,
     /// No two of them overlap.
-    places: Vec<Place<'a>>,
+    edits: Vec<Edit<'a>>,
     changes: usize,
 }
 
 /// A place that has been built.
 #[derive(Clone, Debug)]
-struct Place<'a> {
+struct Edit<'a> {
     pointer: Pointer,
     /// Where it is in the text, for the order of a patch; a missing one is at the end of the map that lacks it.
     offset: usize,
@@ -45,7 +45,7 @@ impl<'a> Draft<'a> {
     /// The object as it is. Refuses names that are there twice.
     pub fn new(object: Raw<'a>) -> Result<Self, Failure> {
         object.check_names().map_err(|error| misread(&error))?;
-        Ok(Self { object, places: Vec::new(), changes: 0 })
+        Ok(Self { object, edits: Vec::new(), changes: 0 })
     }
 
     /// The value at `pointer`. `None` if it, or a map on the way to it, is missing or null.
@@ -64,9 +64,8 @@ impl<'a> Draft<'a> {
 
     /// The same, for a place that no rule asks for.
     pub fn peek(&self, pointer: &Pointer) -> Result<Option<Value<'a>>, Failure> {
-        let is_built =
-            |place: &Place<'a>| place.pointer.contains(pointer) || pointer.contains(&place.pointer);
-        if self.places.iter().any(is_built) {
+        let is_built = |place: &Edit<'a>| place.pointer.contains(pointer) || pointer.contains(&place.pointer);
+        if self.edits.iter().any(is_built) {
             return self.clone().find(pointer);
         }
         match self.look(pointer)? {
@@ -83,7 +82,7 @@ impl<'a> Draft<'a> {
             _ => {}
         }
         self.changes += 1;
-        if let Some(place) = self.places.iter_mut().find(|place| place.pointer.contains(pointer)) {
+        if let Some(place) = self.edits.iter_mut().find(|place| place.pointer.contains(pointer)) {
             let rest = pointer.suffix(place.pointer.tokens().len());
             if rest.is_root() {
                 place.after = value;
@@ -101,12 +100,12 @@ impl<'a> Draft<'a> {
                 locate::set(&mut made, &rest, value)?;
             }
             let before = null.then_some(Value::Null);
-            self.put(Place { pointer: pointer.prefix(steps), offset, before, after: made });
+            self.put(Edit { pointer: pointer.prefix(steps), offset, before, after: made });
         }
         Ok(())
     }
 
-    /// Changes what is at each place that `pattern` stands for, in which a step `*` is each item of a list. Gives how many places
+    /// Changes what is at each place that `pattern` stands for, in which a step `*` is each item of a list. Gives how many edits
     /// there are that are neither missing nor null.
     pub fn change(
         &mut self,
@@ -137,8 +136,8 @@ impl<'a> Draft<'a> {
     /// Makes an empty map at `pointer` where nothing is.
     pub fn make_map(&mut self, pointer: &Pointer) -> Result<(), Failure> {
         let is_related =
-            |place: &Place<'a>| place.pointer.contains(pointer) || pointer.contains(&place.pointer);
-        let missing = if self.places.iter().any(is_related) {
+            |place: &Edit<'a>| place.pointer.contains(pointer) || pointer.contains(&place.pointer);
+        let missing = if self.edits.iter().any(is_related) {
             self.find(pointer)?.is_none()
         } else {
             // Not built: a map that is there is only looked at.
@@ -149,7 +148,7 @@ impl<'a> Draft<'a> {
 
     /// Whether the object is as it was.
     pub fn is_unchanged(&self) -> bool {
-        self.places.iter().all(|place| place.before.as_ref() == Some(&place.after))
+        self.edits.iter().all(|place| place.before.as_ref() == Some(&place.after))
     }
 
     /// How often something has been changed so far.
@@ -165,7 +164,7 @@ impl<'a> Draft<'a> {
     /// The whole object as it is now.
     pub fn to_value(&self) -> Result<Value<'a>, Failure> {
         let mut object = self.object.to_value().map_err(|error| misread(&error))?;
-        for place in &self.places {
+        for place in &self.edits {
             place.apply(&Pointer::ROOT, &mut object)?;
         }
         Ok(object)
@@ -181,7 +180,7 @@ impl<'a> Draft<'a> {
         #[cfg(debug_assertions)]
         {
             let before = self.object.to_value().map_err(|error| misread(&error))?;
-            debug_assert_eq!(patch, crate::patch::diff(&before, &self.to_value()?), "{:?}", self.places);
+            debug_assert_eq!(patch, crate::patch::diff(&before, &self.to_value()?), "{:?}", self.edits);
         }
         Ok(patch)
     }
@@ -195,23 +194,23 @@ impl<'a> Draft<'a> {
         undo
     }
 
-    /// The places in the order of the text.
-    fn in_order(&self) -> Vec<&Place<'a>> {
-        let mut places: Vec<&Place<'a>> = self.places.iter().collect();
-        places.sort_by_key(|place| place.offset);
-        places
+    /// The edits in the order of the text.
+    fn in_order(&self) -> Vec<&Edit<'a>> {
+        let mut edits: Vec<&Edit<'a>> = self.edits.iter().collect();
+        edits.sort_by_key(|place| place.offset);
+        edits
     }
 
     /// Whether something at `pointer`, above or below it has been changed.
     pub fn touches(&self, pointer: &Pointer) -> bool {
-        self.places.iter().any(|place| {
+        self.edits.iter().any(|place| {
             let related = place.pointer.contains(pointer) || pointer.contains(&place.pointer);
             related && place.before.as_ref() != Some(&place.after)
         })
     }
 
-    fn covering(&self, pointer: &Pointer) -> Option<&Place<'a>> {
-        self.places.iter().find(|place| place.pointer.contains(pointer))
+    fn covering(&self, pointer: &Pointer) -> Option<&Edit<'a>> {
+        self.edits.iter().find(|place| place.pointer.contains(pointer))
     }
 
     /// Whether a null is at `pointer`, which has been looked for.
@@ -243,22 +242,22 @@ impl<'a> Draft<'a> {
     fn build(&mut self, pointer: &Pointer, raw: Raw<'a>) -> Result<Value<'a>, Failure> {
         let before = raw.to_value().map_err(|error| misread(&error))?;
         let mut after = before.clone();
-        for below in self.places.iter().filter(|place| pointer.contains(&place.pointer)) {
+        for below in self.edits.iter().filter(|place| pointer.contains(&place.pointer)) {
             below.apply(pointer, &mut after)?;
         }
         let built = after.clone();
-        self.put(Place { pointer: pointer.clone(), offset: raw.offset(), before: Some(before), after });
+        self.put(Edit { pointer: pointer.clone(), offset: raw.offset(), before: Some(before), after });
         Ok(built)
     }
 
     /// Remembers a place, in which those below it are.
-    fn put(&mut self, place: Place<'a>) {
-        self.places.retain(|below| !place.pointer.contains(&below.pointer));
-        self.places.push(place);
+    fn put(&mut self, place: Edit<'a>) {
+        self.edits.retain(|below| !place.pointer.contains(&below.pointer));
+        self.edits.push(place);
     }
 }
 
-impl<'a> Place<'a> {
+impl<'a> Edit<'a> {
     /// Makes the change in `value`, which is what is at `root`.
     fn apply(&self, root: &Pointer, value: &mut Value<'a>) -> Result<(), Failure> {
         let rest = self.pointer.suffix(root.tokens().len());

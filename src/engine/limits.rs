@@ -39,7 +39,7 @@ pub fn protected_by(pointer: &Pointer) -> Option<String> {
 }
 
 /// Refuses a revision that changes what no rule may change. The message begins with the place.
-pub(super) fn crosses(object: &Draft<'_>, workload: &Workload) -> Result<(), Failure> {
+pub(super) fn check(object: &Draft<'_>, workload: &Workload) -> Result<(), Failure> {
     let lists = LISTED.iter().map(|(field, _)| *field);
     let places = IDENTITY.into_iter().chain(KEYED).chain(lists);
     if places.map(|field| Pointer::of(field.iter().copied())).any(|place| object.touches(&place)) {
@@ -47,7 +47,7 @@ pub(super) fn crosses(object: &Draft<'_>, workload: &Workload) -> Result<(), Fai
         let before = before.map_err(|error| Failure::unprocessable(error.to_string()))?;
         compare(&before, &object.to_value()?)?;
     }
-    chaperon::crosses(object, workload)
+    chaperon::check(object, workload)
 }
 
 fn compare(before: &Value<'_>, after: &Value<'_>) -> Result<(), Failure> {

@@ -5,7 +5,7 @@
 //! depends on the order of a hash table: the same input gives the same bytes, on every replica of the server.
 //!
 //! * [`PolicySet`] is what `policy` compiles; the engine owns the type because it defines what a rule can do.
-//! * [`Broken`]: what is out of use, and why whatever it selects gets no answer.
+//! * [`InvalidDocument`]: what is out of use, and why whatever it selects gets no answer.
 //! * [`allocate`] is the choice of the one cluster (docs/policies.md, "Which cluster hosts an allocation").
 //! * `handover`: how an allocation leaves a cluster without being in two. [`Undo`]: how a revision is taken back.
 //! * [`explain`] revises too, and tells with a [`Trace`] what each rule did.
@@ -17,13 +17,13 @@
 
 mod actions;
 mod allocate;
-mod broken;
 mod chaperon;
 mod checked;
 mod compiled;
 mod context;
 mod draft;
 mod handover;
+mod invalid;
 mod limits;
 mod locate;
 mod naming;
@@ -42,27 +42,31 @@ pub mod validate;
 mod variables;
 
 pub use actions::{
-    Action, Divide, Elsewhere, Env, EnvChange, Fort, Generate, GenerateWhen, Image, MergeKey, PatchKind,
-    Patching, Percentages, Weights,
+    Action, Divide, Elsewhere, Env, EnvChange, Fort, Generate, GenerateWhen, Image, MergeKey, PatchAction,
+    PatchKind, Percentages, Weights,
 };
-pub use allocate::{Choice, Why, allocate};
-pub use broken::{Broken, BrokenScope};
+pub use allocate::{AllocationReason, Choice, allocate};
 pub use compiled::{
     Allocation, ClusterTable, Definition, Handover, Interpretation, NO_ENTRY, OnError, Owner, Policy,
     PolicySet, Rule, Selection,
 };
 pub use draft::Draft;
-pub use handover::{Deliveries, Handing};
+pub use handover::{Deliveries, HandoverEvent};
+pub use invalid::{InvalidDocument, InvalidScope};
 pub use limits::{IDENTITY, protected_by};
-pub use naming::{chooses, naming_warnings};
-pub use places::{below_a_string, list_on_the_way};
+pub use naming::{names_transformations, transformation_name_warnings};
+pub use places::{below_string, list_in_path};
 pub use replicas::{interpret_replica, revise_replica};
-pub use revise::{Claim, Entries, Facts, Request, Revision, Skipped, Stop, allocations, explain, revise};
+pub use revise::{
+    Claim, Facts, LedgerEntries, Request, Revision, Skipped, Stop, allocations, explain, revise,
+};
 pub use selectors::{
     ClusterField, ClusterPattern, FieldRequirement, LabelRequirement, LabelSelector, ResourceSelector,
     TargetClusters,
 };
 pub use templated::Templated;
-pub use trace::{At, Change, Placement, Step, StepOutcome, Trace};
-pub use transformations::{Home, Idle, TargetPatch, Targets, Transformation, Transformations};
+pub use trace::{Change, Placement, PlacementStatus, StepOutcome, Trace, TraceStep};
+pub use transformations::{
+    IdleTransformation, TargetPatch, Targets, Transformation, TransformationScope, Transformations,
+};
 pub use undo::{Undo, UndoError, UndoTextError};

@@ -35,12 +35,12 @@ fn annotation(key: &str) -> Pointer {
 }
 
 /// Whether an object names transformations, or says something in their place that can't be read.
-pub fn chooses(object: &Raw<'_>) -> bool {
+pub fn names_transformations(object: &Raw<'_>) -> bool {
     !matches!(texts(object), Ok((proposed, own)) if join_transformations(&proposed, &own).is_empty())
 }
 
 /// What is probably not meant in the annotations of an object. There are none for annotations that can't be read.
-pub fn naming_warnings(object: &Raw<'_>) -> Vec<String> {
+pub fn transformation_name_warnings(object: &Raw<'_>) -> Vec<String> {
     named(object).map(|named| named.warnings).unwrap_or_default()
 }
 

@@ -8,7 +8,7 @@ use crate::schema::ObjectType;
 /// `ConfigMap`. Mostly a `/` inside of a name is not escaped.
 ///
 /// Without `kind`, only what is a map of strings in objects of all kinds is found.
-pub fn below_a_string(pointer: &Pointer, kind: Option<&GroupVersionKind>) -> Option<String> {
+pub fn below_string(pointer: &Pointer, kind: Option<&GroupVersionKind>) -> Option<String> {
     let tokens = pointer.tokens();
     let map = (1..tokens.len().saturating_sub(1)).find(|&steps| holds_strings(&tokens[..steps], kind))?;
     let map_place = pointer.prefix(map);
@@ -35,7 +35,7 @@ fn holds_strings(place: &[String], kind: Option<&GroupVersionKind>) -> bool {
 }
 
 /// The list that `pointer` leads to or through in objects of a kind of Kubernetes' own.
-pub fn list_on_the_way(pointer: &Pointer, kind: &GroupVersionKind) -> Option<Pointer> {
+pub fn list_in_path(pointer: &Pointer, kind: &GroupVersionKind) -> Option<Pointer> {
     let of = ObjectType::built_in(&kind.api_version(), &kind.kind)?;
     of.root().first_list(pointer).map(|steps| pointer.prefix(steps))
 }
@@ -78,7 +78,7 @@ mod tests {
             ("/stringData/a/b", Some("Secret"), "/stringData/a~1b"),
         ] {
             let kind = kind.map(|kind| GroupVersionKind::of("v1", kind));
-            let problem = below_a_string(&pointer(text), kind.as_ref()).unwrap();
+            let problem = below_string(&pointer(text), kind.as_ref()).unwrap();
             assert!(problem.ends_with(&format!("as `~1`: {meant}")), "{problem}");
         }
     }
@@ -96,7 +96,7 @@ mod tests {
             ("/spec/template/spec/containers/0/env/0/value", Some("Pod")),
         ] {
             let kind = kind.map(|kind| GroupVersionKind::of("v1", kind));
-            assert_eq!(below_a_string(&pointer(text), kind.as_ref()), None, "{text}");
+            assert_eq!(below_string(&pointer(text), kind.as_ref()), None, "{text}");
         }
     }
 
@@ -112,10 +112,10 @@ mod tests {
             ("/spec/strategy/rollingUpdate/maxSurge", None),
             ("/spec/unknown/containers/0", None),
         ] {
-            let found = list_on_the_way(&pointer(text), &deployment);
+            let found = list_in_path(&pointer(text), &deployment);
             assert_eq!(found.map(|found| found.to_string()).as_deref(), list, "{text}");
         }
         let custom = GroupVersionKind::of("example.com/v1", "Train");
-        assert_eq!(list_on_the_way(&pointer("/spec/template/spec/containers/0"), &custom), None);
+        assert_eq!(list_in_path(&pointer("/spec/template/spec/containers/0"), &custom), None);
     }
 }

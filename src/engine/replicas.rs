@@ -21,8 +21,8 @@ pub fn interpret_replica<'a>(
 ) -> Result<(i64, Option<Value<'a>>), Failure> {
     let pointer = &interpretation.replicas;
     let replicas = match at(object, pointer, "replicaResource.replicas")? {
-        Place::Value(raw) => integer(&raw, pointer)?,
-        Place::Missing(_) => {
+        Location::Value(raw) => integer(&raw, pointer)?,
+        Location::Missing(_) => {
             return Err(Failure::unprocessable(format!(
                 "{pointer}: the number of replicas is missing; set it, or name its place in a ResourceInterpretation \
                  (replicaResource.replicas)"
@@ -34,8 +34,8 @@ pub fn interpret_replica<'a>(
     }
     let pointer = &interpretation.pod_template;
     let requirements = match at(object, pointer, "replicaResource.podTemplate")? {
-        Place::Missing(_) => None,
-        Place::Value(raw) => {
+        Location::Missing(_) => None,
+        Location::Value(raw) => {
             let template = raw.to_value().map_err(|error| misread(&error, pointer))?;
             replica_requirements(&template, namespace)
                 .map_err(|error| Failure::unprocessable(format!("{pointer}{error}; mend the object")))?
@@ -56,9 +56,9 @@ pub fn revise_replica<'a>(
 ) -> Result<Patch<'a>, Failure> {
     let pointer = &interpretation.revised_replicas;
     Ok(Patch(match at(object, pointer, "replicaRevision.replicas")? {
-        Place::Value(raw) if integer(&raw, pointer)? == replicas => Vec::new(),
-        Place::Value(_) => vec![Operation::Replace(pointer.clone(), replicas.into())],
-        Place::Missing(Missing { depth, null }) => {
+        Location::Value(raw) if integer(&raw, pointer)? == replicas => Vec::new(),
+        Location::Value(_) => vec![Operation::Replace(pointer.clone(), replicas.into())],
+        Location::Missing(Missing { depth, null }) => {
             // The maps from the missing place down are made in the same operation.
             let rest = &pointer.tokens()[depth..];
             let value = rest.iter().rev().fold(Value::from(replicas), |inner, token| {
@@ -70,7 +70,7 @@ pub fn revise_replica<'a>(
     }))
 }
 
-enum Place<'a> {
+enum Location<'a> {
     Value(Raw<'a>),
     Missing(Missing),
 }
@@ -82,7 +82,7 @@ struct Missing {
 }
 
 /// Looks up `pointer`, through maps. Null counts as missing. `field` of the interpretation says where it is.
-fn at<'a>(object: &Raw<'a>, pointer: &Pointer, field: &str) -> Result<Place<'a>, Failure> {
+fn at<'a>(object: &Raw<'a>, pointer: &Pointer, field: &str) -> Result<Location<'a>, Failure> {
     let mut place = *object;
     for (depth, token) in pointer.tokens().iter().enumerate() {
         let here = || pointer.prefix(depth);
@@ -95,13 +95,13 @@ fn at<'a>(object: &Raw<'a>, pointer: &Pointer, field: &str) -> Result<Place<'a>,
         }
         match place.get(token).map_err(|error| misread(&error, &here()))? {
             Some(next) if next.is_null() => {
-                return Ok(Place::Missing(Missing { depth: depth + 1, null: true }));
+                return Ok(Location::Missing(Missing { depth: depth + 1, null: true }));
             }
             Some(next) => place = next,
-            None => return Ok(Place::Missing(Missing { depth: depth + 1, null: false })),
+            None => return Ok(Location::Missing(Missing { depth: depth + 1, null: false })),
         }
     }
-    Ok(Place::Value(place))
+    Ok(Location::Value(place))
 }
 
 fn misread(error: &ParseError, pointer: &Pointer) -> Failure {

@@ -8,10 +8,10 @@ use super::actions::Action;
 use super::checked::Watch;
 use super::compiled::{Allocation, OnError, Policy, Rule};
 use super::context::Context;
-use super::handover::{Deliveries, Handing, Settled};
-use super::trace::{self, Placement, Step, StepOutcome, Trace};
-use super::transformations::{Idle, Reach};
-use super::{Draft, Selection, Why, checked};
+use super::handover::{Deliveries, HandoverEvent, Settled};
+use super::trace::{self, Placement, StepOutcome, Trace, TraceStep};
+use super::transformations::{IdleTransformation, Reach};
+use super::{AllocationReason, Draft, Selection, checked};
 use crate::domain::{Cluster, ClusterKind, ClusterName, Code, Failure, Target, Workload};
 use crate::expression::Condition;
 use crate::json::{Pointer, Raw};
@@ -52,7 +52,7 @@ pub(super) const BINDING_ADVICE: &str =
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'f> {
     /// What the ledger holds.
-    pub entries: &'f Entries,
+    pub entries: &'f LedgerEntries,
     /// How allocations are defined.
     pub allocations: &'f BTreeMap<String, Allocation>,
     /// What is known about the cluster.
@@ -70,7 +70,7 @@ pub struct Facts<'f> {
 }
 
 /// What the ledger holds for the workload, by allocation.
-pub type Entries = BTreeMap<String, Option<ClusterName>>;
+pub type LedgerEntries = BTreeMap<String, Option<ClusterName>>;
 
 /// A change of the ledger that has to be made before a revision is true.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub struct Claim {
     /// What it has to hold.
     pub cluster: ClusterName,
     /// By which rule.
-    pub why: Why,
+    pub reason: AllocationReason,
 }
 
 /// The outcome of [`revise`].
@@ -101,11 +101,11 @@ pub struct Revision<'r, 'a> {
     /// The transformations that changed something, after the rules, as `Kind/name`.
     pub transformed: Vec<String>,
     /// The transformations that changed nothing, in the order in which they apply.
-    pub idle: Vec<Idle>,
+    pub idle: Vec<IdleTransformation>,
     /// The allocations that rules have asked for and that the cluster hosts, by name.
     pub hosts: Vec<String>,
     /// The allocations that leave a cluster, by name.
-    pub handings: Vec<Handing>,
+    pub handovers: Vec<HandoverEvent>,
     /// The ledger changes that the object rests on: each has to be made, in this order, before anybody sees it.
     pub claims: Vec<Claim>,
     /// Why it is so, if that was asked for.
@@ -209,7 +209,11 @@ pub(super) fn run<'r, 'a>(
             if let (Some(trace), Some(was)) = (&mut trace, &was) {
                 let outcome = outcome(&done, rule, was, &object).map_err(about)?;
                 let warnings = context.warnings.clone();
-                trace.steps.push(Step { rule: format!("{}/{}", policy.owner, rule.name), outcome, warnings });
+                trace.steps.push(TraceStep {
+                    rule: format!("{}/{}", policy.owner, rule.name),
+                    outcome,
+                    warnings,
+                });
             }
             warnings.extend(context.warnings.drain(..).map(warned));
             if matches!((&done, &rule.action), (Done::Applied, Action::Divide(_))) {
@@ -232,7 +236,7 @@ pub(super) fn run<'r, 'a>(
         trace.placements =
             placed.filter_map(|(name, settled)| Placement::of(name, settled, facts.entries)).collect();
     }
-    let (hosts, handings, claims) = Default::default();
+    let (hosts, handovers, claims) = Default::default();
     let reads_original = context.reads_original;
     let mut revision = Revision {
         object,
@@ -243,7 +247,7 @@ pub(super) fn run<'r, 'a>(
         transformed,
         idle,
         hosts,
-        handings,
+        handovers,
         claims,
         trace,
     };
@@ -285,7 +289,7 @@ fn transform<'r, 'a>(
     mut trace: Option<&mut Trace<'a>>,
     warnings: &mut Vec<String>,
     watch: Option<Watch<'_, 'a>>,
-) -> Result<(Vec<String>, Vec<Idle>), Stop> {
+) -> Result<(Vec<String>, Vec<IdleTransformation>), Stop> {
     let cluster = context.cluster_name();
     let (mut transformed, mut idle) = (Vec::new(), Vec::new());
     for transformation in &selection.transformations {
@@ -303,7 +307,7 @@ fn transform<'r, 'a>(
                 _ => changed(was, object).map_err(about)?,
             };
             let warnings = context.warnings.clone();
-            trace.steps.push(Step { rule: transformation.to_string(), outcome, warnings });
+            trace.steps.push(TraceStep { rule: transformation.to_string(), outcome, warnings });
         }
         warnings.extend(
             context
@@ -317,7 +321,7 @@ fn transform<'r, 'a>(
         match reach {
             _ if object.changes() != before => transformed.push(transformation.to_string()),
             Reach::OtherKind => {}
-            reach => idle.push(Idle::new(transformation, cluster, reach)),
+            reach => idle.push(IdleTransformation::new(transformation, cluster, reach)),
         }
     }
     Ok((transformed, idle))
@@ -325,12 +329,12 @@ fn transform<'r, 'a>(
 
 impl Revision<'_, '_> {
     /// Takes in what came of one allocation.
-    fn settle(&mut self, allocation: String, settled: Settled, target: &Target<'_>, entries: &Entries) {
+    fn settle(&mut self, allocation: String, settled: Settled, target: &Target<'_>, entries: &LedgerEntries) {
         match settled {
             Settled::Unread | Settled::Nowhere => {}
-            Settled::Waiting(handing) => self.handings.push(handing),
-            Settled::In(choice, handing) => {
-                self.handings.extend(handing);
+            Settled::Waiting(event) => self.handovers.push(event),
+            Settled::In(choice, event) => {
+                self.handovers.extend(event);
                 if choice.cluster == target.cluster {
                     self.hosts.push(allocation.clone());
                 }
@@ -340,7 +344,7 @@ impl Revision<'_, '_> {
                         allocation,
                         expected,
                         cluster: choice.cluster,
-                        why: choice.why,
+                        reason: choice.reason,
                     });
                 }
             }

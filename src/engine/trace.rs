@@ -1,8 +1,8 @@
 //! What each rule did, for those who ask: `preview -o explain` and nobody else, since it costs a copy of the object a rule.
 
-use super::allocate::Why;
+use super::allocate::AllocationReason;
 use super::handover::Settled;
-use super::revise::Entries;
+use super::revise::LedgerEntries;
 use crate::domain::{ClusterName, Failure};
 use crate::json::{Pointer, Value};
 use crate::patch::rfc6902::{self, MissingPath, Op};
@@ -12,14 +12,14 @@ use crate::patch::{Operation, diff};
 #[derive(Clone, Debug, Default)]
 pub struct Trace<'a> {
     /// What came of each rule of the policies that select the object, in their order.
-    pub steps: Vec<Step<'a>>,
+    pub steps: Vec<TraceStep<'a>>,
     /// Where the allocations are that rules have asked for, by name.
     pub placements: Vec<Placement>,
 }
 
 /// What came of one rule.
 #[derive(Clone, Debug)]
-pub struct Step<'a> {
+pub struct TraceStep<'a> {
     /// The rule, as `Kind/policy/rule`.
     pub rule: String,
     /// What came of it.
@@ -62,14 +62,14 @@ pub struct Placement {
     /// Its name.
     pub allocation: String,
     /// Where it is.
-    pub at: At,
+    pub status: PlacementStatus,
 }
 
 /// Where an allocation is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum At {
+pub enum PlacementStatus {
     /// In this cluster, by this rule; before that it was in another, if one is named.
-    Cluster(ClusterName, Why, Option<ClusterName>),
+    Cluster(ClusterName, AllocationReason, Option<ClusterName>),
     /// In none yet: it waits until the first of these clusters lets go of it, to be in the second.
     Waiting(ClusterName, ClusterName),
     /// Nowhere, because the workload is not scheduled anywhere.
@@ -78,17 +78,21 @@ pub enum At {
 
 impl Placement {
     /// What has been settled, in the words of this module; `None` where nothing has.
-    pub(super) fn of(allocation: &str, settled: &Settled, entries: &Entries) -> Option<Self> {
-        let at = match settled {
+    pub(super) fn of(allocation: &str, settled: &Settled, entries: &LedgerEntries) -> Option<Self> {
+        let status = match settled {
             Settled::Unread => return None,
-            Settled::Nowhere => At::Nowhere,
-            Settled::Waiting(handing) => At::Waiting(handing.from.clone(), handing.to.clone()),
+            Settled::Nowhere => PlacementStatus::Nowhere,
+            Settled::Waiting(event) => PlacementStatus::Waiting(event.from.clone(), event.to.clone()),
             Settled::In(choice, _) => {
                 let entry = entries.get(allocation).cloned().flatten();
-                At::Cluster(choice.cluster.clone(), choice.why, entry.filter(|was| *was != choice.cluster))
+                PlacementStatus::Cluster(
+                    choice.cluster.clone(),
+                    choice.reason,
+                    entry.filter(|was| *was != choice.cluster),
+                )
             }
         };
-        Some(Self { allocation: allocation.to_owned(), at })
+        Some(Self { allocation: allocation.to_owned(), status })
     }
 }
 

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::actions::{Ask, Patching};
-use super::broken::Broken;
+use super::actions::{Ask, PatchAction};
+use super::invalid::InvalidDocument;
 use super::selectors::LabelSelector;
 use super::{Draft, naming};
 use crate::domain::{Cluster, ClusterKind, ClusterName, Failure, Workload, nearest_names, shorten};
@@ -17,7 +17,7 @@ use crate::json::{Pointer, Raw, Value};
 #[derive(Clone, Debug)]
 pub struct Transformation {
     /// Where it can be chosen.
-    pub home: Home,
+    pub scope: TransformationScope,
     /// Its name.
     pub name: String,
     /// Applied in order, all that are for the cluster.
@@ -28,7 +28,7 @@ pub struct Transformation {
 
 /// Where a transformation can be chosen. The first of several with one name is taken.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Home {
+pub enum TransformationScope {
     /// In this namespace.
     Namespace(String),
     /// In the namespace of whoever chooses it: it is namespaced, and says no namespace.
@@ -43,7 +43,7 @@ pub struct TargetPatch {
     /// Which.
     pub targets: Targets,
     /// The patch.
-    pub patch: Patching,
+    pub patch: PatchAction,
 }
 
 /// Which targets a patch is for.
@@ -57,7 +57,7 @@ pub enum Targets {
 
 /// A transformation that the object chooses and that changes nothing of it for this cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Idle {
+pub struct IdleTransformation {
     /// It, as `Kind/name`.
     pub transformation: String,
     /// The cluster.
@@ -65,29 +65,29 @@ pub struct Idle {
     /// Whether an entry of it is for the cluster.
     pub has_entry: bool,
     /// Why nothing changes.
-    pub why: &'static str,
+    pub reason: &'static str,
 }
 
-impl Idle {
+impl IdleTransformation {
     pub(super) fn new(transformation: &Transformation, cluster: &ClusterName, reach: Reach) -> Self {
-        let why = match reach {
+        let reason = match reach {
             Reach::NoEntry | Reach::OtherKind => "none of its entries is for this target",
             Reach::EmptyPatches => "its patches for this target are empty",
             Reach::Patches => "what it writes for this target is there already",
         };
         let has_entry = matches!(reach, Reach::EmptyPatches | Reach::Patches);
-        Self { transformation: transformation.to_string(), cluster: cluster.clone(), has_entry, why }
+        Self { transformation: transformation.to_string(), cluster: cluster.clone(), has_entry, reason }
     }
 }
 
-impl fmt::Display for Idle {
+impl fmt::Display for IdleTransformation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
             "{} cluster {:?}: changes nothing: {}",
             self.transformation,
             self.cluster.as_str(),
-            self.why
+            self.reason
         )
     }
 }
@@ -98,16 +98,16 @@ pub struct Transformations(BTreeMap<String, Vec<Transformation>>);
 
 impl fmt::Display for Transformation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scope = if self.home == Home::Cluster { "Cluster" } else { "" };
-        write!(f, "{scope}TargetPodTransformation/{}", self.name)
+        let prefix = if self.scope == TransformationScope::Cluster { "Cluster" } else { "" };
+        write!(f, "{prefix}TargetPodTransformation/{}", self.name)
     }
 }
 
-impl Home {
+impl TransformationScope {
     /// Whether it can be chosen in `namespace`.
     pub(super) fn includes(&self, namespace: &str) -> bool {
         match self {
-            Self::Namespace(home) => home == namespace,
+            Self::Namespace(scope) => scope == namespace,
             Self::AnyNamespace => !namespace.is_empty(),
             Self::Cluster => true,
         }
@@ -119,7 +119,7 @@ impl Transformations {
     pub fn insert(&mut self, transformation: Transformation) {
         let same = self.0.entry(transformation.name.clone()).or_default();
         same.push(transformation);
-        same.sort_by(|a, b| a.home.cmp(&b.home));
+        same.sort_by(|a, b| a.scope.cmp(&b.scope));
     }
 
     /// Adds all of another.
@@ -143,17 +143,17 @@ impl Transformations {
     }
 
     /// Those that a workload chooses, in its order, with what was probably not meant in its annotations. A name that does not exist,
-    /// or is that of one of the `broken`, is a failure.
+    /// or is that of one of the `invalid`, is a failure.
     pub(super) fn chosen(
         &self,
         workload: &Workload,
         object: &Raw<'_>,
-        broken: &[Broken],
+        invalid: &[InvalidDocument],
     ) -> Result<(Vec<&Transformation>, Vec<String>), Failure> {
         let named = naming::named(object)?;
         let chosen = named.names.iter().map(|name| {
             let place = || named.place(name);
-            self.find(&workload.namespace, name, place, broken)
+            self.find(&workload.namespace, name, place, invalid)
         });
         Ok((chosen.collect::<Result<_, _>>()?, named.warnings))
     }
@@ -163,16 +163,17 @@ impl Transformations {
         namespace: &str,
         name: &str,
         place: impl Fn() -> Pointer,
-        broken: &[Broken],
+        invalid: &[InvalidDocument],
     ) -> Result<&Transformation, Failure> {
-        let visible = |same: &&Transformation| same.home.includes(namespace);
+        let visible = |same: &&Transformation| same.scope.includes(namespace);
         let found = self.0.get(name).and_then(|same| same.iter().find(visible));
-        let broken = broken.iter().filter_map(|broken| Some((broken.chosen_as(namespace, name)?, broken)));
-        match (found, broken.min_by_key(|(home, _)| *home)) {
+        let invalid =
+            invalid.iter().filter_map(|invalid| Some((invalid.chosen_as(namespace, name)?, invalid)));
+        match (found, invalid.min_by_key(|(scope, _)| *scope)) {
             // One that is further away is not what is meant, well or not.
-            (Some(found), Some((home, broken))) if *home < found.home => Err(broken.failure()),
+            (Some(found), Some((scope, invalid))) if *scope < found.scope => Err(invalid.failure()),
             (Some(found), _) => Ok(found),
-            (None, Some((_, broken))) => Err(broken.failure()),
+            (None, Some((_, invalid))) => Err(invalid.failure()),
             (None, None) => Err(self.missing(namespace, name, &place())),
         }
     }
@@ -180,7 +181,7 @@ impl Transformations {
     /// Why nothing is chosen by `name`, which stands at `annotation`.
     fn missing(&self, namespace: &str, name: &str, annotation: &Pointer) -> Failure {
         let visible = |(_, same): &(&String, &Vec<Transformation>)| {
-            same.iter().any(|transformation| transformation.home.includes(namespace))
+            same.iter().any(|transformation| transformation.scope.includes(namespace))
         };
         let names: Vec<&str> = self.0.iter().filter(visible).map(|(name, _)| name.as_str()).collect();
         let near: Vec<String> =

@@ -11,7 +11,7 @@ use super::revise::Request;
 use super::{Draft, pattern};
 use crate::domain::{ADMIRALTY_GROUP, Failure, GroupVersionKind, POD_CHAPERON};
 use crate::json::{Object, Pointer, Value};
-use crate::schema::{self, Mismatch, ObjectType, Problem};
+use crate::schema::{self, Mismatch, MismatchKind, ObjectType};
 
 /// The maps of `metadata` whose values are strings.
 const STRING_MAPS: [&str; 2] = ["labels", "annotations"];
@@ -71,7 +71,7 @@ pub(super) fn check(
         if let Some(left) = left {
             *left -= 1;
         }
-        let is_type = matches!(mismatch.problem, Problem::Type { .. });
+        let is_type = matches!(mismatch.problem, MismatchKind::Type { .. });
         let is_refused = match (is_type, is_chaperon(gvk)) {
             (true, true) => true,
             (true, false) => is_new || is_in_string_map(&mismatch.place, templates),
@@ -100,9 +100,9 @@ fn key(Mismatch { place, problem }: &Mismatch) -> (Pointer, String) {
 fn message(mismatch: &Mismatch, is_new: bool) -> String {
     let Mismatch { place, problem } = mismatch;
     let advice = match (problem, is_new) {
-        (Problem::Type { .. }, true) => "change the rule",
-        (Problem::Type { .. }, false) => "an API server refuses it: change the object",
-        (Problem::UnknownField, _) => "an API server drops it: check its spelling",
+        (MismatchKind::Type { .. }, true) => "change the rule",
+        (MismatchKind::Type { .. }, false) => "an API server refuses it: change the object",
+        (MismatchKind::UnknownField, _) => "an API server drops it: check its spelling",
     };
     format!("{place}: {problem}; {advice}")
 }

@@ -21,7 +21,7 @@ use crate::json::{Pointer, Value};
 /// What came of [`admit`].
 #[derive(Debug)]
 pub struct Admitted {
-    /// What is in force, with [what is not](PolicySet::broken).
+    /// What is in force, with [what is not](PolicySet::invalid).
     pub policies: PolicySet,
     /// What there is to say about each document, in their order.
     pub verdicts: Vec<Verdict>,
@@ -106,10 +106,10 @@ pub fn admit(documents: &[Value<'static>]) -> Admitted {
     let names = Names::claimed(&read, &mut verdicts);
     lack(&read, &names, &mut verdicts);
     let mut policies = in_force(read, &mut verdicts);
-    let broken = documents.iter().zip(&verdicts).filter_map(|(document, verdict)| {
-        verdict.faults().next().and_then(|first| salvage::broken(document, first))
+    let invalid = documents.iter().zip(&verdicts).filter_map(|(document, verdict)| {
+        verdict.faults().next().and_then(|first| salvage::invalid(document, first))
     });
-    policies.broken = broken.collect();
+    policies.invalid = invalid.collect();
     Admitted { policies, verdicts }
 }
 

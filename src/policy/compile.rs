@@ -8,7 +8,7 @@ use super::finding::Finding;
 use super::lint::{self, Material, Subject};
 use super::{interpretation, readings, revision, transformation};
 use crate::domain::GroupVersionKind;
-use crate::engine::{Home, Owner, Policy, PolicySet};
+use crate::engine::{Owner, Policy, PolicySet, TransformationScope};
 use crate::expression::{Scope, Variable};
 use crate::json::{Pointer, Value};
 
@@ -203,12 +203,12 @@ impl Compiler {
         self.see(kind_name, metadata.as_ref(), notes);
         let (namespace, name) = metadata.unwrap_or_default();
         transformation::check_name(&name, &Pointer::of(["metadata", "name"]), notes);
-        let home = match kind {
-            Kind::ClusterTargetPodTransformation => Home::Cluster,
-            _ if namespace.is_empty() => Home::AnyNamespace,
-            _ => Home::Namespace(namespace),
+        let scope = match kind {
+            Kind::ClusterTargetPodTransformation => TransformationScope::Cluster,
+            _ if namespace.is_empty() => TransformationScope::AnyNamespace,
+            _ => TransformationScope::Namespace(namespace),
         };
-        let read = transformation::transformation(home, &name, fields, notes);
+        let read = transformation::transformation(scope, &name, fields, notes);
         if let Some(read) = read {
             self.set.transformations.insert(read);
         }

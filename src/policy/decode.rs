@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::finding::{Finding, nearest};
-use crate::engine::below_a_string;
+use crate::engine::below_string;
 use crate::json::{Number, Object, Pointer, Value};
 
 /// The faults of one document so far.
@@ -106,7 +106,7 @@ impl<'v> Node<'v> {
                 None
             }
             Ok(pointer) => {
-                if let Some(problem) = below_a_string(&pointer, None) {
+                if let Some(problem) = below_string(&pointer, None) {
                     notes.note(&self.field, problem);
                     return None;
                 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::decode::{Node, Notes, did_you_mean};
 use super::part::Part;
 use crate::domain::GroupVersionKind;
-use crate::engine::{MergeKey, PatchKind, Patching, ResourceSelector};
+use crate::engine::{MergeKey, PatchAction, PatchKind, ResourceSelector};
 use crate::json::{Pointer, Value};
 use crate::patch::Problem as PatchProblem;
 use crate::patch::strategic::{self, Schema, Unreached, spelled};
@@ -80,7 +80,12 @@ fn key(node: &Node<'_>, notes: &mut Notes) -> Option<Pointer> {
 /// from lists that a selected kind replaces.
 ///
 /// A kind that is not built in may have any list. `place` is that of the action.
-pub(super) fn check(patching: &Patching, selectors: &[ResourceSelector], place: &Pointer, notes: &mut Notes) {
+pub(super) fn check(
+    patching: &PatchAction,
+    selectors: &[ResourceSelector],
+    place: &Pointer,
+    notes: &mut Notes,
+) {
     let PatchKind::Strategic(declared) = &patching.kind else { return };
     let schema = |selector: &ResourceSelector| {
         let built_in = Schema::built_in(&selector.gvk.api_version(), &selector.gvk.kind)?;
@@ -178,7 +183,7 @@ pub(super) fn problem(path: &Pointer, gvk: &GroupVersionKind, unreached: &Unreac
 
 /// Notes a declared list that the patch does not have, and its items that lack a key.
 fn check_patch(
-    patching: &Patching,
+    patching: &PatchAction,
     list: &MergeKey,
     defaulted: &[Pointer],
     (field, value): (&Pointer, &Pointer),

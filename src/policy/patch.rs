@@ -3,7 +3,7 @@
 use super::decode::{Node, Notes};
 use super::merge_keys::merge_keys;
 use super::template::Expressions;
-use crate::engine::{IDENTITY, PatchKind, Patching, Templated, below_a_string, protected_by};
+use crate::engine::{IDENTITY, PatchAction, PatchKind, Templated, below_string, protected_by};
 use crate::expression::Template;
 use crate::json::{Kind, Object, Pointer, Value};
 use crate::patch::rfc6902::{self, MissingPath, Op};
@@ -18,7 +18,7 @@ enum Type {
 }
 
 /// Reads `patch`.
-pub(super) fn patch(node: Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Option<Patching> {
+pub(super) fn patch(node: Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Option<PatchAction> {
     const TYPES: &[(&str, Type)] =
         &[("Strategic", Type::Strategic), ("Merge", Type::Merge), ("JSON", Type::Json)];
     const MISSING: &[(&str, MissingPath)] =
@@ -62,14 +62,17 @@ pub(super) fn patch(node: Node<'_>, expressions: &mut Expressions, notes: &mut N
         Type::Merge => PatchKind::Merge,
         Type::Json => PatchKind::Json(missing.map_or(Some(MissingPath::Fail), |(_, missing)| missing)?),
     };
-    Some(Patching { kind, value })
+    Some(PatchAction { kind, value })
 }
 
 /// Reads a strategic merge patch without expressions.
-pub(super) fn strategic(given: Value<'static>, place: &Pointer, notes: &mut Notes) -> Option<Patching> {
+pub(super) fn strategic(given: Value<'static>, place: &Pointer, notes: &mut Notes) -> Option<PatchAction> {
     let value = read(given, place, notes)?;
     check(Type::Strategic, &value, place, notes);
-    Some(Patching { kind: PatchKind::Strategic(Vec::new()), value: Templated::Constant(value.as_stored()) })
+    Some(PatchAction {
+        kind: PatchKind::Strategic(Vec::new()),
+        value: Templated::Constant(value.as_stored()),
+    })
 }
 
 /// The patch, which may be YAML in a string, or an expression that gives it. One of comments only is null.
@@ -168,7 +171,7 @@ fn check_operations(operations: &[Op<'_>], place: &Pointer, notes: &mut Notes) {
         for (field, path) in operation.pointers() {
             // What an expression in a path gives is seen when there is an object.
             let is_constant = !path.tokens().iter().any(|token| token.contains("${"));
-            if let Some(problem) = below_a_string(path, None).filter(|_| is_constant) {
+            if let Some(problem) = below_string(path, None).filter(|_| is_constant) {
                 notes.note(&place.join(position.to_string()).join(field), problem);
             }
         }

@@ -3,7 +3,7 @@
 use super::decode::Notes;
 use super::lint::operations;
 use crate::domain::GroupVersionKind;
-use crate::engine::{Action, PatchKind, ResourceSelector, below_a_string, list_on_the_way};
+use crate::engine::{Action, PatchKind, ResourceSelector, below_string, list_in_path};
 use crate::json::Pointer;
 
 /// Notes paths of the rule at `place` that lead to no place in objects of the selected kinds.
@@ -24,9 +24,9 @@ pub(super) fn check(action: &Action, selectors: &[ResourceSelector], place: &Poi
             for operation in operations(&patching.value) {
                 for (name, text) in operation.pointers() {
                     let Ok(path) = Pointer::parse(text) else { continue };
-                    let below = |kind| below_a_string(&path, Some(kind));
+                    let below = |kind| below_string(&path, Some(kind));
                     // What holds for every kind has been noted already.
-                    if below_a_string(&path, None).is_some() || !kinds().all(|kind| below(kind).is_some()) {
+                    if below_string(&path, None).is_some() || !kinds().all(|kind| below(kind).is_some()) {
                         continue;
                     }
                     if let Some(problem) = kinds().find_map(below) {
@@ -83,5 +83,5 @@ fn met<'k>(
     path: &Pointer,
     kinds: impl IntoIterator<Item = &'k GroupVersionKind>,
 ) -> Option<(&'k str, Pointer)> {
-    kinds.into_iter().find_map(|kind| Some((kind.kind.as_str(), list_on_the_way(path, kind)?)))
+    kinds.into_iter().find_map(|kind| Some((kind.kind.as_str(), list_in_path(path, kind)?)))
 }

@@ -7,11 +7,11 @@ use super::compile::{KINDS, Kind};
 use super::decode::{Node, Notes};
 use super::finding::Finding;
 use super::selector;
-use crate::engine::{Broken, BrokenScope, Home, Owner, ResourceSelector};
+use crate::engine::{InvalidDocument, InvalidScope, Owner, ResourceSelector, TransformationScope};
 use crate::json::{Pointer, Value};
 
 /// The document as one that is out of use; `None` if it does not say for what it is.
-pub(super) fn broken(document: &Value<'static>, first: &Finding) -> Option<Broken> {
+pub(super) fn invalid(document: &Value<'static>, first: &Finding) -> Option<InvalidDocument> {
     let word = document.get("kind").and_then(Value::as_str)?;
     let kind = KINDS.iter().find(|(known, _)| *known == word).map(|(_, kind)| *kind)?;
     let text = |field: &str| {
@@ -22,15 +22,17 @@ pub(super) fn broken(document: &Value<'static>, first: &Finding) -> Option<Broke
     let called = format!("{word}/{name}");
     let policy = |owner: Owner| {
         let selectors = selectors(document, owner.namespace());
-        (!selectors.is_empty()).then_some(BrokenScope::Policy { owner, selectors })
+        (!selectors.is_empty()).then_some(InvalidScope::Policy { owner, selectors })
     };
     let scope = match kind {
         Kind::ClusterRevisionPolicy => policy(Owner::Cluster { name })?,
         Kind::RevisionPolicy => policy(Owner::Namespace { namespace: namespace?, name })?,
-        Kind::ClusterTargetPodTransformation => BrokenScope::Transformation { home: Home::Cluster, name },
+        Kind::ClusterTargetPodTransformation => {
+            InvalidScope::Transformation { scope: TransformationScope::Cluster, name }
+        }
         Kind::TargetPodTransformation => {
-            let home = namespace.map_or(Home::AnyNamespace, Home::Namespace);
-            BrokenScope::Transformation { home, name }
+            let scope = namespace.map_or(TransformationScope::AnyNamespace, TransformationScope::Namespace);
+            InvalidScope::Transformation { scope, name }
         }
         Kind::ResourceInterpretation => {
             let target = node(document, &["spec", "target"])?;
@@ -38,10 +40,10 @@ pub(super) fn broken(document: &Value<'static>, first: &Finding) -> Option<Broke
             let mut fields = target.fields(&mut nobody_reads)?;
             let gvk = selector::gvk(&mut fields, &mut nobody_reads)?;
             fields.end(&mut nobody_reads);
-            BrokenScope::Interpretation(gvk)
+            InvalidScope::Interpretation(gvk)
         }
     };
-    Some(Broken { document: called, problem: first.to_string(), scope })
+    Some(InvalidDocument { document: called, problem: first.to_string(), scope })
 }
 
 fn selectors(document: &Value<'static>, home: Option<&str>) -> Vec<ResourceSelector> {

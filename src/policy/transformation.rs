@@ -4,7 +4,7 @@ use super::decode::{Fields, Node, Notes};
 use super::types;
 use super::{patch, selector};
 use crate::domain::{ClusterKind, ClusterName, digest};
-use crate::engine::{Home, TargetPatch, Targets, Transformation};
+use crate::engine::{TargetPatch, Targets, Transformation, TransformationScope};
 use crate::json::Pointer;
 
 const KINDS: &[(&str, ClusterKind)] = &[
@@ -15,7 +15,7 @@ const KINDS: &[(&str, ClusterKind)] = &[
 
 /// Reads `transformations`, which stand at the top of the document.
 pub(super) fn transformation(
-    home: Home,
+    scope: TransformationScope,
     name: &str,
     fields: &mut Fields<'_>,
     notes: &mut Notes,
@@ -27,7 +27,7 @@ pub(super) fn transformation(
     }
     let entries = items.into_iter().filter_map(|item| entry(item, notes)).collect();
     let text = node.value.to_string();
-    let mut read = Transformation { home, name: name.to_owned(), entries, digest: String::new() };
+    let mut read = Transformation { scope, name: name.to_owned(), entries, digest: String::new() };
     read.digest = digest([read.to_string().as_str(), &text]);
     Some(read)
 }
@@ -92,7 +92,7 @@ fn reference_of(node: Node<'_>, notes: &mut Notes) -> Option<Targets> {
 #[cfg(test)]
 mod tests {
     use crate::domain::{GroupVersionKind, Workload};
-    use crate::engine::{Home, PolicySet};
+    use crate::engine::{PolicySet, TransformationScope};
     use crate::json::field_path;
     use crate::json::{Text, Value};
     use crate::policy::compile;
@@ -259,16 +259,16 @@ transformations:
             let object = Text::parse(object.as_bytes()).unwrap();
             let chosen = set.selection(&workload, &object.root());
             chosen
-                .map(|chosen| chosen.transformations.iter().map(|one| one.home.clone()).collect::<Vec<_>>())
+                .map(|chosen| chosen.transformations.iter().map(|one| one.scope.clone()).collect::<Vec<_>>())
                 .ok()
         };
         let [cluster, any, home] = &all;
-        let shop = Home::Namespace("shop".to_owned());
+        let shop = TransformationScope::Namespace("shop".to_owned());
         for (documents, namespace, expected) in [
             (vec![cluster, any, home], "shop", Some(vec![shop.clone()])),
             (vec![home, any, cluster], "shop", Some(vec![shop])),
-            (vec![cluster, any, home], "bank", Some(vec![Home::AnyNamespace])),
-            (vec![cluster, home], "bank", Some(vec![Home::Cluster])),
+            (vec![cluster, any, home], "bank", Some(vec![TransformationScope::AnyNamespace])),
+            (vec![cluster, home], "bank", Some(vec![TransformationScope::Cluster])),
             (vec![any, home], "", None),
             (vec![home], "bank", None),
         ] {

@@ -1,9 +1,9 @@
 //! The values of patches held against the types of the fields that they write.
 
 use crate::domain::GroupVersionKind;
-use crate::engine::{Action, EnvChange, PatchKind, Patching, ResourceSelector, Rule, Templated};
+use crate::engine::{Action, EnvChange, PatchAction, PatchKind, ResourceSelector, Rule, Templated};
 use crate::json::{Kind, Pointer, Value};
-use crate::schema::{self, Field, Mismatch, ObjectType, Problem, Shape};
+use crate::schema::{self, Mismatch, MismatchKind, ObjectType, Shape};
 
 use super::decode::Notes;
 
@@ -13,7 +13,7 @@ const POD_TEMPLATE: [&str; 2] = ["spec", "template"];
 /// Notes each value in `rule`, which is at `place`, that has the wrong type for a kind that `selectors` name.
 pub(super) fn rule(rule: &Rule, selectors: &[ResourceSelector], place: &Pointer, notes: &mut Notes) {
     for (at, Mismatch { place: in_object, problem }) in misfits(rule, selectors) {
-        if let Problem::Type { .. } = problem {
+        if let MismatchKind::Type { .. } = problem {
             let place = place.concat(&at);
             notes.note(&place, format!("{in_object} {problem}; {}", advice(&problem)));
         }
@@ -23,25 +23,25 @@ pub(super) fn rule(rule: &Rule, selectors: &[ResourceSelector], place: &Pointer,
 /// Each field that a constant in `rule` writes and that a kind which `selectors` name does not have, with its place in the rule.
 pub(super) fn unknown_fields(rule: &Rule, selectors: &[ResourceSelector]) -> Vec<(Pointer, Pointer)> {
     let unknown = misfits(rule, selectors).into_iter().filter_map(|(at, mismatch)| {
-        (mismatch.problem == Problem::UnknownField).then_some((at, mismatch.place))
+        (mismatch.problem == MismatchKind::UnknownField).then_some((at, mismatch.place))
     });
     unknown.collect()
 }
 
 /// Notes each value in the patch of a transformation, which is for pods and for what has a pod template, that has the wrong type.
-pub(super) fn transformation(patching: &Patching, place: &Pointer, notes: &mut Notes) {
+pub(super) fn transformation(patching: &PatchAction, place: &Pointer, notes: &mut Notes) {
     let templates = [Pointer::ROOT, Pointer::of(POD_TEMPLATE)];
     let of = ObjectType::custom(&templates, |_| true);
     for (at, Mismatch { place: in_object, problem }) in patched(patching, of.root()) {
-        if let Problem::Type { .. } = problem {
+        if let MismatchKind::Type { .. } = problem {
             notes.note(&place.concat(&at), format!("{in_object} {problem}; {}", advice(&problem)));
         }
     }
 }
 
-fn advice(problem: &Problem) -> &'static str {
+fn advice(problem: &MismatchKind) -> &'static str {
     match problem {
-        Problem::Type { expected: "a string", found } if found == "a number" || found == "a boolean" => {
+        MismatchKind::Type { expected: "a string", found } if found == "a number" || found == "a boolean" => {
             "put it in quotes"
         }
         _ => "change the value, or the place",
@@ -98,7 +98,7 @@ fn type_of(gvk: &GroupVersionKind, patch: &Templated) -> ObjectType {
 }
 
 /// What a patch writes that does not fit an object of this type, each with its place in the patch.
-pub(super) fn patched(patching: &Patching, of: Shape<'_>) -> Vec<(Pointer, Mismatch)> {
+pub(super) fn patched(patching: &PatchAction, of: Shape<'_>) -> Vec<(Pointer, Mismatch)> {
     let mut walk = Walk { found: Vec::new(), is_null_a_deletion: true };
     if let PatchKind::Json(_) = patching.kind {
         walk.is_null_a_deletion = false;
@@ -136,7 +136,7 @@ impl Walk {
             }
             let at = Pointer::of([position.to_string()]);
             if let Some(steps) = of.unknown_step(&path) {
-                let mismatch = Mismatch { place: path.prefix(steps), problem: Problem::UnknownField };
+                let mismatch = Mismatch { place: path.prefix(steps), problem: MismatchKind::UnknownField };
                 self.found.push((at.join("path"), mismatch));
             } else if let Some(value) = operation.member("value") {
                 self.value(&value, of.at(&path), &at.join("value"), &path);
@@ -151,13 +151,13 @@ impl Walk {
                 let Some(kind) = template.kind() else { return };
                 // What an expression gives is spelled as a string where only a string fits.
                 if let Some(expected) = shape.refuses(kind) {
-                    let problem = Problem::Type { expected, found: kind.to_string() };
+                    let problem = MismatchKind::Type { expected, found: kind.to_string() };
                     self.found.push((at.clone(), Mismatch { place: in_object.clone(), problem }));
                 }
             }
             Templated::List(items) => {
                 if let Some(expected) = shape.refuses(Kind::Array) {
-                    let problem = Problem::Type { expected, found: Kind::Array.to_string() };
+                    let problem = MismatchKind::Type { expected, found: Kind::Array.to_string() };
                     return self.found.push((at.clone(), Mismatch { place: in_object.clone(), problem }));
                 }
                 for (position, item) in items.iter().enumerate() {
@@ -167,16 +167,16 @@ impl Walk {
             }
             Templated::Map(members) => {
                 if let Some(expected) = shape.refuses(Kind::Object) {
-                    let problem = Problem::Type { expected, found: Kind::Object.to_string() };
+                    let problem = MismatchKind::Type { expected, found: Kind::Object.to_string() };
                     return self.found.push((at.clone(), Mismatch { place: in_object.clone(), problem }));
                 }
                 for (name, member) in members {
                     let (at, in_object) = (at.join(name), in_object.join(name));
                     match shape.field(name) {
-                        Field::Known(field) => self.value(member, field, &at, &in_object),
-                        Field::Missing if name.starts_with('$') => {}
-                        Field::Missing => {
-                            let mismatch = Mismatch { place: in_object, problem: Problem::UnknownField };
+                        Some(field) => self.value(member, field, &at, &in_object),
+                        None if name.starts_with('$') => {}
+                        None => {
+                            let mismatch = Mismatch { place: in_object, problem: MismatchKind::UnknownField };
                             self.found.push((at, mismatch));
                         }
                     }
@@ -188,7 +188,7 @@ impl Walk {
     fn constant(&mut self, value: &Value<'_>, shape: Shape<'_>, at: &Pointer, in_object: &Pointer) {
         for Mismatch { place, problem } in schema::check(value, shape, &Pointer::ROOT) {
             let is_deletion = self.is_null_a_deletion
-                && matches!(&problem, Problem::Type { found, .. } if *found == Kind::Null.to_string());
+                && matches!(&problem, MismatchKind::Type { found, .. } if *found == Kind::Null.to_string());
             let is_directive = place.tokens().iter().any(|token| token.starts_with('$'));
             if !is_deletion && !is_directive {
                 self.found.push((at.concat(&place), Mismatch { place: in_object.concat(&place), problem }));

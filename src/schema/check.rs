@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 
-use super::shape::{Field, Shape};
+use super::shape::Shape;
 use super::{Type, table};
 use crate::domain::Quantity;
 use crate::json::{Kind, Number, Pointer, Value};
@@ -15,18 +15,18 @@ use crate::json::{Kind, Number, Pointer, Value};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
     pub place: Pointer,
-    pub problem: Problem,
+    pub problem: MismatchKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Problem {
+pub enum MismatchKind {
     /// The API server does not decode the object.
     Type { expected: &'static str, found: String },
     /// The type has no such field. The API server drops it, or refuses it where it validates fields strictly.
     UnknownField,
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for MismatchKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Type { expected, found } => write!(f, "must be {expected}, is {found}"),
@@ -51,11 +51,12 @@ fn walk(value: &Value<'_>, shape: Shape<'_>, place: &Pointer, mismatches: &mut V
     };
     match (misfit(value, known), value) {
         (Some((expected, found)), _) => {
-            mismatches.push(Mismatch { place: place.clone(), problem: Problem::Type { expected, found } });
+            mismatches
+                .push(Mismatch { place: place.clone(), problem: MismatchKind::Type { expected, found } });
         }
         (None, Value::Object(members)) if known == Type::Map(&Type::String) => {
             for (name, _) in members.iter().filter(|(_, value)| value.is_null()) {
-                let problem = Problem::Type { expected: "a string", found: Kind::Null.to_string() };
+                let problem = MismatchKind::Type { expected: "a string", found: Kind::Null.to_string() };
                 mismatches.push(Mismatch { place: place.join(name), problem });
             }
             descend(value, shape, place, mismatches);
@@ -73,8 +74,8 @@ fn descend(value: &Value<'_>, shape: Shape<'_>, place: &Pointer, mismatches: &mu
             for (name, member) in members.iter() {
                 let place = place.join(name);
                 match shape.field(name) {
-                    Field::Known(field) => walk(member, field, &place, mismatches),
-                    Field::Missing => mismatches.push(Mismatch { place, problem: Problem::UnknownField }),
+                    Some(field) => walk(member, field, &place, mismatches),
+                    None => mismatches.push(Mismatch { place, problem: MismatchKind::UnknownField }),
                 }
             }
         }
@@ -156,8 +157,8 @@ pub fn write_as_text<'a>(value: Value<'a>, shape: Shape<'_>) -> Value<'a> {
         }
         (_, Value::Object(members)) => {
             let written = |(name, member): (&str, &Value<'a>)| match shape.field(name) {
-                Field::Known(field) => (name.to_owned(), write_as_text(member.clone(), field)),
-                Field::Missing => (name.to_owned(), member.clone()),
+                Some(field) => (name.to_owned(), write_as_text(member.clone(), field)),
+                None => (name.to_owned(), member.clone()),
             };
             Value::Object(members.iter().map(written).collect())
         }

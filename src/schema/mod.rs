@@ -12,8 +12,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use check::{Mismatch, Problem, check, write_as_text};
-pub use shape::{Field, ObjectType, Shape};
+pub use check::{Mismatch, MismatchKind, check, write_as_text};
+pub use shape::{ObjectType, Shape};
 
 /// What the JSON of a field has to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -39,14 +39,6 @@ pub enum Shape<'s> {
     Unknown,
 }
 
-/// What a shape knows of one field.
-#[derive(Clone, Copy, Debug)]
-pub enum Field<'s> {
-    Known(Shape<'s>),
-    /// There is no such field: the API server drops it.
-    Missing,
-}
-
 impl ObjectType {
     /// The type of a kind of Kubernetes' own. `api_version` is `apps/v1`, or `v1`.
     pub fn built_in(api_version: &str, kind: &str) -> Option<Self> {
@@ -69,10 +61,6 @@ impl ObjectType {
         Self::Custom(root)
     }
 
-    pub fn is_built_in(&self) -> bool {
-        matches!(self, Self::BuiltIn(_))
-    }
-
     pub fn root(&self) -> Shape<'_> {
         match self {
             Self::BuiltIn(root) => Shape::Exact(*root),
@@ -93,25 +81,20 @@ impl Places {
 }
 
 impl<'s> Shape<'s> {
-    /// What is known of the field `name` of a map.
-    pub fn field(self, name: &str) -> Field<'s> {
+    /// The type of the field `name` of a map. `None`: the API server drops a field of that name.
+    pub fn field(self, name: &str) -> Option<Self> {
         match self {
-            Self::Exact(Type::Struct(row)) => match lookup(row, name) {
-                Some(of) => Field::Known(Self::Exact(of)),
-                None => Field::Missing,
-            },
-            Self::AtLeast(Type::Struct(row)) => {
-                Field::Known(lookup(row, name).map_or(Self::Unknown, Self::AtLeast))
-            }
-            Self::Exact(Type::Map(of)) => Field::Known(Self::Exact(*of)),
-            Self::AtLeast(Type::Map(of)) => Field::Known(Self::AtLeast(*of)),
-            Self::Places(places) => Field::Known(match (places.below.get(name), places.here) {
+            Self::Exact(Type::Struct(row)) => lookup(row, name).map(Self::Exact),
+            Self::AtLeast(Type::Struct(row)) => Some(lookup(row, name).map_or(Self::Unknown, Self::AtLeast)),
+            Self::Exact(Type::Map(of)) => Some(Self::Exact(*of)),
+            Self::AtLeast(Type::Map(of)) => Some(Self::AtLeast(*of)),
+            Self::Places(places) => Some(match (places.below.get(name), places.here) {
                 (Some(below), _) => below.shape(),
                 (None, Some(here)) => return Self::AtLeast(here).field(name),
                 (None, None) => Self::Unknown,
             }),
             Self::Definition(schema) => defined_field(schema, name),
-            Self::Exact(_) | Self::AtLeast(_) | Self::Unknown => Field::Known(Self::Unknown),
+            Self::Exact(_) | Self::AtLeast(_) | Self::Unknown => Some(Self::Unknown),
         }
     }
 
@@ -132,8 +115,8 @@ impl<'s> Shape<'s> {
     pub fn at(self, place: &Pointer) -> Self {
         place.tokens().iter().fold(self, |shape, token| match (shape.is_list(), shape.field(token)) {
             (true, _) => shape.item(),
-            (false, Field::Known(field)) => field,
-            (false, Field::Missing) => Self::Unknown,
+            (false, Some(field)) => field,
+            (false, None) => Self::Unknown,
         })
     }
 
@@ -141,7 +124,7 @@ impl<'s> Shape<'s> {
     pub fn first_list(self, place: &Pointer) -> Option<usize> {
         let mut shape = self;
         for (position, token) in place.tokens().iter().enumerate() {
-            let Field::Known(field) = shape.field(token) else { return None };
+            let Some(field) = shape.field(token) else { return None };
             if field.is_list() {
                 return Some(position + 1);
             }
@@ -156,8 +139,8 @@ impl<'s> Shape<'s> {
         for (position, token) in place.tokens().iter().enumerate() {
             shape = match (shape.is_list(), shape.field(token)) {
                 (true, _) => shape.item(),
-                (false, Field::Known(field)) => field,
-                (false, Field::Missing) => return Some(position + 1),
+                (false, Some(field)) => field,
+                (false, None) => return Some(position + 1),
             };
         }
         None
@@ -199,14 +182,14 @@ fn lookup(row: usize, name: &str) -> Option<Type> {
 }
 
 /// What a structural schema says of a field.
-fn defined_field<'s>(schema: &'s Value<'s>, name: &str) -> Field<'s> {
+fn defined_field<'s>(schema: &'s Value<'s>, name: &str) -> Option<Shape<'s>> {
     let named = schema.get("properties").and_then(|fields| fields.get(name));
     let others = schema.get("additionalProperties");
     match (named, others) {
-        (Some(field), _) | (None, Some(field @ Value::Object(_))) => Field::Known(Shape::Definition(field)),
-        (None, Some(Value::Bool(true))) => Field::Known(Shape::Unknown),
-        (None, _) if is_open(schema) => Field::Known(Shape::Unknown),
-        (None, _) => Field::Missing,
+        (Some(field), _) | (None, Some(field @ Value::Object(_))) => Some(Shape::Definition(field)),
+        (None, Some(Value::Bool(true))) => Some(Shape::Unknown),
+        (None, _) if is_open(schema) => Some(Shape::Unknown),
+        (None, _) => None,
     }
 }
 

@@ -1,4 +1,4 @@
-use super::{Field, Mismatch, ObjectType, Problem, Shape, Type, check, table, write_as_text};
+use super::{Mismatch, MismatchKind, ObjectType, Shape, Type, check, table, write_as_text};
 use crate::json::{Pointer, Value};
 
 fn value(text: &str) -> Value<'static> {
@@ -171,7 +171,7 @@ fn a_place_is_found_by_its_pointer() {
     }
     assert_eq!(of.root().unknown_step(&pointer("/spec/template/spec/containers/0/imag")), Some(6));
     assert_eq!(of.root().unknown_step(&pointer("/spec/template/spec/containers/0/image")), None);
-    assert!(matches!(of.root().field("spec"), Field::Known(Shape::Exact(Type::Struct(_)))));
-    let problem = Problem::Type { expected: "a string", found: "a list".to_owned() };
+    assert!(matches!(of.root().field("spec"), Some(Shape::Exact(Type::Struct(_)))));
+    let problem = MismatchKind::Type { expected: "a string", found: "a list".to_owned() };
     assert_eq!(problem.to_string(), "must be a string, is a list");
 }

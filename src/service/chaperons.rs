@@ -65,7 +65,7 @@ impl Service {
         } else {
             self.settle(request, &set, &selection, Situation::default()).await?
         };
-        let Revised { object, applied, skipped, warnings: told, handings, knows_cluster, .. } = revised;
+        let Revised { object, applied, skipped, warnings: told, handovers, knows_cluster, .. } = revised;
         let mut warnings: Vec<String> = skipped.iter().map(SkippedRule::to_string).chain(told).collect();
         if self.clusters.is_some() && !knows_cluster && !selection.transformations.is_empty() {
             warnings.push(format!(
@@ -78,7 +78,7 @@ impl Service {
             warnings,
             applied,
             skipped,
-            handings,
+            handovers,
             ..ReviewOutcome::untouched()
         })
     }
@@ -96,7 +96,7 @@ pub fn elect(pod: Raw<'_>) -> ReviewOutcome<'_> {
     let (Some(_), Some(proposed)) = (text(ELECT_ANNOTATION), text(PROPOSED_TRANSFORMATION_ANNOTATION)) else {
         return ReviewOutcome::untouched();
     };
-    let warnings = engine::naming_warnings(&pod);
+    let warnings = engine::transformation_name_warnings(&pod);
     let own = text(TRANSFORMATION_ANNOTATION).unwrap_or_default();
     let joined = join_transformations(&proposed, &own);
     if joined == own {

@@ -33,7 +33,7 @@ pub(super) fn unheard(set: &PolicySet, work: &Work<'_>) -> Vec<String> {
     if set.has_transformations() {
         return Vec::new();
     }
-    let naming = work.manifests.iter().filter(|manifest| engine::chooses(&manifest.raw));
+    let naming = work.manifests.iter().filter(|manifest| engine::names_transformations(&manifest.raw));
     let warning = |workload: &Workload| {
         format!("{workload}: names transformations, and there is none; it is delivered without")
     };

@@ -24,7 +24,7 @@ use arc_swap::ArcSwapOption;
 use jiff::Timestamp;
 
 use crate::domain::{Answer, Code, Failure, Operation, Question, Target, Workload};
-use crate::engine::{self, Handing, PolicySet};
+use crate::engine::{self, HandoverEvent, PolicySet};
 use crate::json::Raw;
 use crate::state::{BindingLister, ClusterLister, Ledger, TemplateLister, WorkLister};
 
@@ -93,13 +93,13 @@ pub struct Outcome<'a> {
     /// What the user should know about rules that did less than they say.
     pub warnings: Vec<String>,
     /// The allocations that leave a cluster.
-    pub handings: Vec<Handing>,
+    pub handovers: Vec<HandoverEvent>,
 }
 
 impl<'a> Outcome<'a> {
     /// An answer that rests on no rule, or none.
     pub fn plain(answer: Result<Answer<'a>, Failure>) -> Self {
-        Self { answer, applied: Vec::new(), skipped: Vec::new(), warnings: Vec::new(), handings: Vec::new() }
+        Self { answer, applied: Vec::new(), skipped: Vec::new(), warnings: Vec::new(), handovers: Vec::new() }
     }
 }
 
@@ -195,11 +195,11 @@ impl Service {
     ) -> Outcome<'a> {
         let revised =
             self.revise_in(set, &question.workload, question.object, target, Situation::default()).await;
-        let Revised { object, applied, skipped, warnings, handings, .. } = match revised {
+        let Revised { object, applied, skipped, warnings, handovers, .. } = match revised {
             Ok(revised) => revised,
             Err(failure) => return Outcome::plain(Err(failure)),
         };
-        Outcome { answer: object.patch().map(Answer::Revision), applied, skipped, warnings, handings }
+        Outcome { answer: object.patch().map(Answer::Revision), applied, skipped, warnings, handovers }
     }
 
     /// Revises `object` for one cluster, with its allocations in the ledger when this returns.

@@ -2,7 +2,7 @@
 
 use super::SkippedRule;
 use crate::domain::{ClusterName, Failure};
-use crate::engine::Handing;
+use crate::engine::HandoverEvent;
 use crate::patch::Patch;
 
 /// What becomes of an object that is to be stored.
@@ -17,7 +17,7 @@ pub struct ReviewOutcome<'a> {
     /// The rules that were skipped.
     pub skipped: Vec<SkippedRule>,
     /// The allocations that leave a cluster.
-    pub handings: Vec<Handing>,
+    pub handovers: Vec<HandoverEvent>,
     /// The cluster that it is for, if it concerns us.
     pub cluster: Option<ClusterName>,
 }
@@ -30,7 +30,7 @@ impl ReviewOutcome<'_> {
             warnings: Vec::new(),
             applied: Vec::new(),
             skipped: Vec::new(),
-            handings: Vec::new(),
+            handovers: Vec::new(),
             cluster: None,
         }
     }

@@ -2,8 +2,8 @@
 
 use crate::domain::{AllocationKey, Binding, Code, Delivery, Failure, Workload};
 use crate::engine::{
-    self, Claim, Deliveries, Draft, Entries, Facts, Handing, Idle, PolicySet, Request, Revision, Selection,
-    Stop, Trace,
+    self, Claim, Deliveries, Draft, Facts, HandoverEvent, IdleTransformation, LedgerEntries, PolicySet,
+    Request, Revision, Selection, Stop, Trace,
 };
 use crate::state::{LedgerError, Swap};
 
@@ -24,13 +24,13 @@ pub struct Revised<'a> {
     /// What the user should know about rules that did less than they say.
     pub warnings: Vec<String>,
     /// The transformations that the object chooses and that changed nothing.
-    pub idle: Vec<Idle>,
+    pub idle: Vec<IdleTransformation>,
     /// Whether a rule that applies reads the template.
     pub reads_original: bool,
     /// The allocations that rules asked for and that the cluster hosts.
     pub hosts: Vec<String>,
     /// The allocations that leave a cluster.
-    pub handings: Vec<Handing>,
+    pub handovers: Vec<HandoverEvent>,
     /// A digest of what is at work on the object.
     pub hash: String,
     /// Whether something is known about the cluster; only looked up where somebody may want to know it.
@@ -158,8 +158,8 @@ impl Service {
         request: Request<'_, '_>,
         selection: &Selection<'_>,
         binding: Option<&Binding>,
-    ) -> Result<Entries, Failure> {
-        let mut entries = Entries::new();
+    ) -> Result<LedgerEntries, Failure> {
+        let mut entries = LedgerEntries::new();
         for allocation in engine::allocations(&selection.policies) {
             if entries.contains_key(allocation) {
                 continue;
@@ -189,7 +189,7 @@ impl Service {
             let swap = self.ledger.compare_and_swap(&key, binding, claim.expected.as_ref(), &claim.cluster);
             match swap.await.map_err(|error| unusable(&error))? {
                 Swap::Done => {
-                    tracing::info!(%key, cluster = %claim.cluster, was = claim.expected.as_ref().map(tracing::field::display), why = ?claim.why, "allocated");
+                    tracing::info!(%key, cluster = %claim.cluster, was = claim.expected.as_ref().map(tracing::field::display), why = ?claim.reason, "allocated");
                 }
                 Swap::Lost(_) => return Ok(false),
             }
@@ -226,7 +226,7 @@ impl<'a> Revised<'a> {
             idle: revision.idle,
             reads_original: revision.reads_original,
             hosts: revision.hosts,
-            handings: revision.handings,
+            handovers: revision.handovers,
             hash: selection.hash(),
             knows_cluster,
             trace: revision.trace,

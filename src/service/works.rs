@@ -7,7 +7,7 @@ use super::concern::{at_work, concerns, unheard};
 use super::revise::{MAX_ATTEMPTS, Planned, Revised, Situation, SkippedRule, contended};
 use super::{ReviewOutcome, Service, in_time, too_late};
 use crate::domain::{Binding, BindingName, ClusterName, Failure, Target, Workload};
-use crate::engine::{Claim, Draft, Handing, PolicySet, Request, Selection};
+use crate::engine::{Claim, Draft, HandoverEvent, PolicySet, Request, Selection};
 use crate::json::{Number, ParseError, Pointer, Raw, Text};
 use crate::patch::Patch;
 use crate::state::BindingLookup;
@@ -270,8 +270,8 @@ impl Service {
         let Planned { revised, claims: own } =
             self.plan(request, job.set, &selected.selection, situation).await?;
         claims.push(Claimed { workload, binding: selected.binding, all: own });
-        let Revised { object, applied, hosts, handings, hash, skipped, warnings, .. } = revised;
-        let told = handings.iter().map(|handing| warning(workload, handing));
+        let Revised { object, applied, hosts, handovers, hash, skipped, warnings, .. } = revised;
+        let told = handovers.iter().map(|event| warning(workload, event));
         for warning in told.chain(skipped.iter().map(SkippedRule::to_string)).chain(warnings) {
             // The same object may be in the Work twice.
             if !outcome.warnings.contains(&warning) {
@@ -279,7 +279,7 @@ impl Service {
             }
         }
         outcome.applied.extend(applied.iter().cloned());
-        outcome.handings.extend(handings);
+        outcome.handovers.extend(handovers);
         outcome.skipped.extend(skipped);
         Ok((object, Tail { workload, revised: Some((applied, hash, hosts)) }))
     }
@@ -361,12 +361,12 @@ impl Tail<'_> {
 }
 
 /// What whoever stores the Work should know about an allocation that leaves a cluster.
-fn warning(workload: &Workload, handing: &Handing) -> String {
-    let Handing { allocation, from, to, waits, overlaps, kept_behind } = handing;
+fn warning(workload: &Workload, event: &HandoverEvent) -> String {
+    let HandoverEvent { allocation, from, to, waiting, overlaps, object_stays } = event;
     let kept =
-        if *kept_behind { "; that cluster keeps the object (preserveResourcesOnDeletion)" } else { "" };
+        if *object_stays { "; that cluster keeps the object (preserveResourcesOnDeletion)" } else { "" };
     let what = format!("allocation {allocation:?} of {workload}");
-    match (waits, overlaps) {
+    match (waiting, overlaps) {
         (true, _) => {
             format!("{what} goes from {from} to {to} when the Work in {from} has let go of it{kept}")
         }

@@ -4,23 +4,23 @@ use std::collections::BTreeMap;
 
 use super::samples::listed;
 use crate::domain::{ClusterName, Schedule};
-use crate::engine::Idle;
+use crate::engine::IdleTransformation;
 
 /// What to say of them, for one object in all clusters of `schedule`: a transformation changes nothing in a cluster although an entry is
 /// for it, or it changes nothing in any cluster. That others get nothing where no entry is for a target is how transformations are used.
-pub(super) fn warnings(idle: &[Idle], schedule: &Schedule) -> Vec<String> {
+pub(super) fn warnings(idle: &[IdleTransformation], schedule: &Schedule) -> Vec<String> {
     let mut by_transformation: BTreeMap<&str, BTreeMap<&str, Vec<ClusterName>>> = BTreeMap::new();
     for one in idle {
         let reasons = by_transformation.entry(&one.transformation).or_default();
-        reasons.entry(one.why).or_default().push(one.cluster.clone());
+        reasons.entry(one.reason).or_default().push(one.cluster.clone());
     }
     let mut warnings = Vec::new();
     for (transformation, reasons) in by_transformation {
         let is_everywhere = reasons.values().map(Vec::len).sum::<usize>() == schedule.clusters().len();
-        for (why, clusters) in reasons {
-            let has_entry = idle.iter().any(|one| one.why == why && one.has_entry);
+        for (reason, clusters) in reasons {
+            let has_entry = idle.iter().any(|one| one.reason == reason && one.has_entry);
             if has_entry || is_everywhere {
-                warnings.push(format!("{transformation} changes nothing in {}: {why}", listed(&clusters)));
+                warnings.push(format!("{transformation} changes nothing in {}: {reason}", listed(&clusters)));
             }
         }
     }
@@ -39,11 +39,11 @@ mod tests {
         let schedule = Schedule::new(vec![cluster("eu"), cluster("us"), cluster("asia")]).unwrap();
         let (none, same) =
             ("none of its entries is for this target", "what it writes for this target is there already");
-        let idle = |cluster: &str, has_entry: bool| Idle {
+        let idle = |cluster: &str, has_entry: bool| IdleTransformation {
             transformation: "TargetPodTransformation/gpu".to_owned(),
             cluster: name(cluster),
             has_entry,
-            why: if has_entry { same } else { none },
+            reason: if has_entry { same } else { none },
         };
         for (idle, expected) in [
             (vec![], vec![]),

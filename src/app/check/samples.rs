@@ -9,7 +9,7 @@ use crate::app::policies::Examined;
 use crate::app::trial::{KnownClusters, Parsed, TrialObject};
 use crate::documents::Fault;
 use crate::domain::{ClusterName, Code, Failure, Schedule, Target, TargetCluster};
-use crate::engine::{Action, Idle, PolicySet, Rule, Step, StepOutcome};
+use crate::engine::{Action, IdleTransformation, PolicySet, Rule, StepOutcome, TraceStep};
 use crate::json::{ParseError, Pointer, Raw, Value};
 use crate::policy;
 use crate::service::{Revised, Service};
@@ -58,7 +58,7 @@ struct Outcome {
     own_unknown: Option<Failure>,
     reads_original: bool,
     /// Transformations that changed nothing.
-    idle: Vec<Idle>,
+    idle: Vec<IdleTransformation>,
 }
 
 /// What came of trying an object.
@@ -292,7 +292,7 @@ impl<'p> Trial<'_, '_, 'p> {
         }
         let problem = self.without_cluster(warning);
         let place = Pointer::parse(problem.split(": ").next()?).ok()?;
-        let is_writer = |step: &&Step<'_>| match &step.outcome {
+        let is_writer = |step: &&TraceStep<'_>| match &step.outcome {
             StepOutcome::Changed(changes) => changes.iter().any(|change| overlap(&change.place, &place)),
             _ => false,
         };

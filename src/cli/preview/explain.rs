@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{Shown, render, table};
 use crate::domain::{ClusterName, shorten};
-use crate::engine::{At, Change, Placement, StepOutcome, Why};
+use crate::engine::{AllocationReason, Change, Placement, PlacementStatus, StepOutcome};
 use crate::json::Value;
 
 /// How much of a value is shown.
@@ -50,12 +50,12 @@ fn line(text: &mut String, content: &str) {
 /// Where an allocation is, as seen from `cluster`.
 fn placed(placement: &Placement, cluster: &ClusterName) -> String {
     let mut text = format!("allocation {}: ", placement.allocation);
-    let done = match &placement.at {
-        At::Nowhere => write!(text, "nowhere, the object is scheduled to no cluster"),
-        At::Waiting(from, to) => {
+    let done = match &placement.status {
+        PlacementStatus::Nowhere => write!(text, "nowhere, the object is scheduled to no cluster"),
+        PlacementStatus::Waiting(from, to) => {
             write!(text, "in no cluster; it goes to {to} when the Work in {from} has let go of it")
         }
-        At::Cluster(host, why, was) => {
+        PlacementStatus::Cluster(host, why, was) => {
             let here = if host == cluster { "here" } else { "elsewhere" };
             let was = was.as_ref().map(|was| format!(", and was in {was}")).unwrap_or_default();
             write!(text, "in {host}, so {here}: {}{was}", reason(*why))
@@ -65,12 +65,12 @@ fn placed(placement: &Placement, cluster: &ClusterName) -> String {
     text
 }
 
-fn reason(why: Why) -> &'static str {
+fn reason(why: AllocationReason) -> &'static str {
     match why {
-        Why::Pinned => "its annotation pins it there",
-        Why::Sticky => "it is there already, and its cluster is still scheduled",
-        Why::Found => "it is there already, says the Work there",
-        Why::HighestWeight => "it has the most replicas, or is the first of those that have",
+        AllocationReason::Pinned => "its annotation pins it there",
+        AllocationReason::Sticky => "it is there already, and its cluster is still scheduled",
+        AllocationReason::Found => "it is there already, says the Work there",
+        AllocationReason::HighestWeight => "it has the most replicas, or is the first of those that have",
     }
 }
 

@@ -16,7 +16,7 @@ pub use divide::{Divide, Percentages, Weights};
 pub use env::{Env, EnvChange};
 pub use fort::{Elsewhere, Fort, Generate, GenerateWhen};
 pub use image::Image;
-pub use patch::{MergeKey, PatchKind, Patching};
+pub use patch::{MergeKey, PatchAction, PatchKind};
 
 use super::Draft;
 use super::revise::Request;
@@ -30,7 +30,7 @@ pub enum Action {
     /// Writes the steps of a release so that only one cluster runs some of them.
     Fort(Fort),
     /// Patches the object.
-    Patch(Patching),
+    Patch(PatchAction),
     /// Sets or removes an environment variable.
     Env(Env),
     /// Changes image references.

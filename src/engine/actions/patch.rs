@@ -2,7 +2,7 @@
 
 use super::Ask;
 use crate::domain::{Failure, GroupVersionKind};
-use crate::engine::places::below_a_string;
+use crate::engine::places::below_string;
 use crate::engine::templated::Templated;
 use crate::engine::{Draft, types};
 use crate::json::{Pointer, Value};
@@ -13,7 +13,7 @@ use crate::schema::{self, ObjectType, Shape};
 
 /// Patches the object.
 #[derive(Clone, Debug)]
-pub struct Patching {
+pub struct PatchAction {
     /// Which kind of patch.
     pub kind: PatchKind,
     /// The patch. `null`, which a text of comments is, changes nothing.
@@ -47,7 +47,7 @@ impl MergeKey {
     }
 }
 
-impl Patching {
+impl PatchAction {
     /// Applies it to `object`.
     pub fn apply<'a, A: Ask<'a>>(&self, object: &mut Draft<'a>, ask: &mut A) -> Result<(), A::Error> {
         let patch = ask.value(&self.value, object)?;
@@ -87,7 +87,7 @@ impl Patching {
     }
 }
 
-impl Patching {
+impl PatchAction {
     /// The patch, with what came of expressions spelled as a string at the places of `of` where only a string fits.
     fn write_as_text<'a>(&self, patch: Value<'a>, of: &ObjectType) -> Value<'a> {
         let (PatchKind::Json(_), Value::Array(operations)) = (&self.kind, &patch) else {
@@ -126,7 +126,7 @@ impl Patching {
 fn check_places(operations: &[Op<'_>], gvk: &GroupVersionKind) -> Result<(), Failure> {
     for (position, operation) in operations.iter().enumerate() {
         for (field, path) in operation.pointers() {
-            if let Some(problem) = below_a_string(path, Some(gvk)) {
+            if let Some(problem) = below_string(path, Some(gvk)) {
                 return Err(Failure::unprocessable(format!("patch.value/{position}/{field}: {problem}")));
             }
         }

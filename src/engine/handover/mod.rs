@@ -18,7 +18,7 @@ mod tests;
 
 use jiff::Timestamp;
 
-use super::allocate::{Choice, Why, allocate};
+use super::allocate::{AllocationReason, Choice, allocate};
 use super::compiled::Handover;
 use crate::domain::{ClusterName, Delivery, Schedule};
 
@@ -35,7 +35,7 @@ pub enum Deliveries<'f> {
 
 /// An allocation that leaves a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Handing {
+pub struct HandoverEvent {
     /// The allocation.
     pub allocation: String,
     /// The cluster that it leaves.
@@ -43,16 +43,16 @@ pub struct Handing {
     /// The cluster that it goes to.
     pub to: ClusterName,
     /// Whether it has to wait, so that neither hosts it.
-    pub waits: bool,
+    pub waiting: bool,
     /// Whether it has gone although the Work in the old cluster, which is on its way out, still hosts it.
     pub overlaps: bool,
     /// Whether the old cluster keeps the object when its Work goes, and with it what the allocation stands for.
-    pub kept_behind: bool,
+    pub object_stays: bool,
 }
 
 /// What is known about one allocation of one workload.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known<'f> {
+pub(super) struct AllocationState<'f> {
     pub(super) allocation: &'f str,
     /// The cluster that is asked for.
     pub(super) target: &'f ClusterName,
@@ -75,12 +75,12 @@ pub(super) enum Settled {
     /// The workload is scheduled nowhere.
     Nowhere,
     /// In this cluster.
-    In(Choice, Option<Handing>),
+    In(Choice, Option<HandoverEvent>),
     /// In none: it waits.
-    Waiting(Handing),
+    Waiting(HandoverEvent),
 }
 
-impl Known<'_> {
+impl AllocationState<'_> {
     /// Where the allocation is.
     pub(super) fn settle(&self) -> Settled {
         let found = match (self.entry, self.deliveries) {
@@ -93,8 +93,8 @@ impl Known<'_> {
             return Settled::Nowhere;
         };
         let Some(current) = current.filter(|current| **current != choice.cluster) else {
-            if found.is_some() && choice.why == Why::Sticky {
-                choice.why = Why::Found;
+            if found.is_some() && choice.reason == AllocationReason::Sticky {
+                choice.reason = AllocationReason::Found;
             }
             return self.look_around(choice);
         };
@@ -104,14 +104,14 @@ impl Known<'_> {
             Deliveries::Read(deliveries) => deliveries,
         };
         let old = deliveries.iter().find(|delivery| delivery.cluster == *current);
-        let waits =
+        let waiting =
             self.handover != Handover::Immediate && old.is_some_and(|old| !self.released(old, &choice));
-        let handing = self.handing(current, old, &choice, waits);
-        if waits {
-            return Settled::Waiting(handing);
+        let event = self.event(current, old, &choice, waiting);
+        if waiting {
+            return Settled::Waiting(event);
         }
         match self.look_around(choice) {
-            Settled::In(choice, None) => Settled::In(choice, Some(handing)),
+            Settled::In(choice, None) => Settled::In(choice, Some(event)),
             other => other,
         }
     }
@@ -132,19 +132,25 @@ impl Known<'_> {
             return Settled::In(choice, None);
         }
         match deliveries.iter().filter(hosting).find(|other| !self.released(other, &choice)) {
-            Some(other) => Settled::Waiting(self.handing(&other.cluster, Some(other), &choice, true)),
+            Some(other) => Settled::Waiting(self.event(&other.cluster, Some(other), &choice, true)),
             None => Settled::In(choice, None),
         }
     }
 
-    fn handing(&self, from: &ClusterName, old: Option<&Delivery>, choice: &Choice, waits: bool) -> Handing {
-        Handing {
+    fn event(
+        &self,
+        from: &ClusterName,
+        old: Option<&Delivery>,
+        choice: &Choice,
+        waiting: bool,
+    ) -> HandoverEvent {
+        HandoverEvent {
             allocation: self.allocation.to_owned(),
             from: from.clone(),
             to: choice.cluster.clone(),
-            waits,
-            overlaps: !waits && old.is_some_and(|old| !old.says_it_does_not_host(self.allocation)),
-            kept_behind: !self.schedule.lists(from)
+            waiting,
+            overlaps: !waiting && old.is_some_and(|old| !old.says_it_does_not_host(self.allocation)),
+            object_stays: !self.schedule.lists(from)
                 && (self.preserves || old.is_some_and(|old| old.preserves)),
         }
     }
@@ -160,7 +166,7 @@ impl Known<'_> {
             }
             _ => false,
         };
-        choice.why == Why::Pinned || timed_out
+        choice.reason == AllocationReason::Pinned || timed_out
     }
 
     /// The cluster whose Work says that it hosts the allocation. Of several, which a timeout can leave behind: one that is

@@ -67,7 +67,7 @@ impl Case {
         let (schedule, pinned, entry) =
             (schedule(self.clusters), self.pinned.map(cluster), self.entry.map(cluster));
         let target = cluster(self.target);
-        let known = Known {
+        let known = AllocationState {
             allocation: "fort",
             target: &target,
             schedule: &schedule,
@@ -82,14 +82,14 @@ impl Case {
         match settled {
             Settled::Unread => "unread".to_owned(),
             Settled::Nowhere => "nowhere".to_owned(),
-            Settled::In(choice, None) => format!("in {} {:?}", choice.cluster, choice.why),
-            Settled::In(choice, Some(handing)) => {
-                assert!(!handing.waits && handing.to == choice.cluster);
-                format!("in {} from {}", choice.cluster, handing.from)
+            Settled::In(choice, None) => format!("in {} {:?}", choice.cluster, choice.reason),
+            Settled::In(choice, Some(event)) => {
+                assert!(!event.waiting && event.to == choice.cluster);
+                format!("in {} from {}", choice.cluster, event.from)
             }
-            Settled::Waiting(handing) => {
-                assert!(handing.waits);
-                format!("{} waits for {}", handing.to, handing.from)
+            Settled::Waiting(event) => {
+                assert!(event.waiting);
+                format!("{} waits for {}", event.to, event.from)
             }
         }
     }
@@ -214,8 +214,8 @@ fn nobody_takes_up_what_another_works_hosts() {
 #[test]
 fn what_stays_behind_is_told() {
     let schedule = schedule(ONLY_Z);
-    let handing = |preserves, works: &[Delivery]| {
-        let known = Known {
+    let event = |preserves, works: &[Delivery]| {
+        let known = AllocationState {
             allocation: "fort",
             target: &cluster("z"),
             schedule: &schedule,
@@ -227,11 +227,11 @@ fn what_stays_behind_is_told() {
             now: at(0),
         };
         match known.settle() {
-            Settled::In(_, Some(handing)) | Settled::Waiting(handing) => handing.kept_behind,
+            Settled::In(_, Some(event)) | Settled::Waiting(event) => event.object_stays,
             other => panic!("{other:?}"),
         }
     };
-    assert!(!handing(false, &[work("x", FORT, None)]) && !handing(false, &[]));
-    assert!(handing(true, &[]));
-    assert!(handing(false, &[Delivery { preserves: true, ..work("x", FORT, None) }]));
+    assert!(!event(false, &[work("x", FORT, None)]) && !event(false, &[]));
+    assert!(event(true, &[]));
+    assert!(event(false, &[Delivery { preserves: true, ..work("x", FORT, None) }]));
 }

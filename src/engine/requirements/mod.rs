@@ -70,12 +70,12 @@ pub struct RequirementsError {
     /// The place in the template.
     pub at: Pointer,
     /// What is wrong there.
-    pub problem: Problem,
+    pub problem: RequirementsErrorKind,
 }
 
 /// What is wrong at a place of a template.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Problem {
+pub enum RequirementsErrorKind {
     /// The value is of another kind than it has to be.
     #[error("{found} where {expected} should be")]
     Kind {
@@ -179,10 +179,11 @@ fn quantity(value: &Value<'_>) -> Result<Quantity> {
         Value::Null => return Ok(Quantity::ZERO),
         Value::String(text) => text.as_ref(),
         Value::Number(number) => number.as_str(),
-        other => return Err(Problem::NoQuantity(other.kind()).here()),
+        other => return Err(RequirementsErrorKind::NoQuantity(other.kind()).here()),
     };
-    Quantity::parse(text)
-        .map_err(|error| Problem::Quantity { text: text.chars().take(64).collect(), error }.here())
+    Quantity::parse(text).map_err(|error| {
+        RequirementsErrorKind::Quantity { text: text.chars().take(64).collect(), error }.here()
+    })
 }
 
 fn node_claim<'a>(spec: &Value<'a>) -> Result<Option<NodeClaim<'a>>> {
@@ -241,10 +242,10 @@ fn object<'v, 'a>(value: &'v Value<'a>) -> Result<Option<&'v Object<'a>>> {
 }
 
 fn wrong_kind(expected: Kind, found: &Value<'_>) -> RequirementsError {
-    Problem::Kind { expected, found: found.kind() }.here()
+    RequirementsErrorKind::Kind { expected, found: found.kind() }.here()
 }
 
-impl Problem {
+impl RequirementsErrorKind {
     fn here(self) -> RequirementsError {
         RequirementsError { at: Pointer::ROOT, problem: self }
     }

@@ -2,7 +2,7 @@
 
 use super::record::{container, index};
 use super::stands::stands;
-use super::{Step, Undo};
+use super::{Undo, UndoStep};
 use crate::json::{Pointer, Value};
 
 /// Why a revision can't be taken back: somebody else has changed what it wrote.
@@ -27,7 +27,7 @@ impl<'a> Undo<'a> {
     }
 }
 
-impl<'a> Step<'a> {
+impl<'a> UndoStep<'a> {
     /// `None` if the place holds something else than what was written or was there.
     fn take_back(&self, object: &mut Value<'a>) -> Option<()> {
         if self.place.is_root() {

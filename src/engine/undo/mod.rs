@@ -24,11 +24,11 @@ use crate::json::{Pointer, Value};
 
 /// What a revision changed, in the order in which it did.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Undo<'a>(Vec<Step<'a>>);
+pub struct Undo<'a>(Vec<UndoStep<'a>>);
 
 /// One change.
 #[derive(Clone, Debug, PartialEq)]
-struct Step<'a> {
+struct UndoStep<'a> {
     place: Pointer,
     /// What was there; `None` for nothing.
     was: Option<Value<'a>>,
@@ -48,7 +48,7 @@ impl Undo<'_> {
 
     /// The same, independent of the text that the object was read from.
     pub fn into_owned(self) -> Undo<'static> {
-        let owned = |step: Step<'_>| Step {
+        let owned = |step: UndoStep<'_>| UndoStep {
             place: step.place,
             was: step.was.map(Value::into_owned),
             wrote: step.wrote.map(Value::into_owned),

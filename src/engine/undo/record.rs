@@ -1,6 +1,6 @@
 //! Noting what changes.
 
-use super::{Step, Undo};
+use super::{Undo, UndoStep};
 use crate::json::{Pointer, Value};
 use crate::patch::{Operation, diff_at};
 
@@ -19,7 +19,7 @@ impl<'a> Undo<'a> {
             let at = place.concat(operation.path());
             match operation {
                 Operation::Add(rest, added) => match put_in(&mut value, &rest, &added) {
-                    Some(length) => self.0.push(Step { length: Some(length), ..wrote(at, None, added) }),
+                    Some(length) => self.0.push(UndoStep { length: Some(length), ..wrote(at, None, added) }),
                     None => self.add(at, &added),
                 },
                 Operation::Replace(rest, written) => {
@@ -32,7 +32,7 @@ impl<'a> Undo<'a> {
                 }
                 Operation::Remove(rest) => {
                     let (was, position, length) = take_out(&mut value, &rest);
-                    self.0.push(Step { place: at, was, wrote: None, position, length });
+                    self.0.push(UndoStep { place: at, was, wrote: None, position, length });
                 }
             }
         }
@@ -52,7 +52,7 @@ impl<'a> Undo<'a> {
             return self.0.push(wrote(place, was, made.clone()));
         };
         let keys = members.iter().map(|(key, value)| wrote(place.join(key), None, value.clone()));
-        let keys: Vec<Step<'a>> = keys.collect();
+        let keys: Vec<UndoStep<'a>> = keys.collect();
         self.0.push(wrote(place, was, Value::empty_object()));
         self.0.extend(keys);
     }
@@ -62,8 +62,8 @@ fn is_shared(place: &Pointer) -> bool {
     SHARED.iter().any(|shared| place.tokens() == shared.as_slice())
 }
 
-fn wrote<'a>(place: Pointer, was: Option<Value<'a>>, wrote: Value<'a>) -> Step<'a> {
-    Step { place, was, wrote: Some(wrote), position: None, length: None }
+fn wrote<'a>(place: Pointer, was: Option<Value<'a>>, wrote: Value<'a>) -> UndoStep<'a> {
+    UndoStep { place, was, wrote: Some(wrote), position: None, length: None }
 }
 
 /// The container that holds `place`, and the last token of it; `None` for the root.

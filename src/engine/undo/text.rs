@@ -1,6 +1,6 @@
 //! As it is kept: a list of `{path, was, wrote, position, length}`, each but the path only where there is one.
 
-use super::{Step, Undo};
+use super::{Undo, UndoStep};
 use crate::json::{Number, Object, Pointer, Value};
 
 /// Why a value is no undo.
@@ -26,12 +26,12 @@ impl<'a> Undo<'a> {
     /// Reads what [`to_text`](Self::to_text) wrote.
     pub fn from_value(value: &Value<'a>) -> Result<Self, UndoTextError> {
         let steps = value.as_array().ok_or(UndoTextError)?;
-        let steps: Option<Vec<Step<'a>>> = steps.iter().map(Step::from_value).collect();
+        let steps: Option<Vec<UndoStep<'a>>> = steps.iter().map(UndoStep::from_value).collect();
         steps.map(Self).ok_or(UndoTextError)
     }
 }
 
-impl<'a> Step<'a> {
+impl<'a> UndoStep<'a> {
     fn write_to(&self, out: &mut String) {
         out.push_str(r#"{"path":"#);
         self.place.write_to(out);

@@ -1,13 +1,13 @@
 //! Roles and who has them.
 
+use super::field::{Field, Report};
 use super::metadata;
-use super::node::{Node, Report};
 use super::syntax::{DNS_SUBDOMAIN, PATH_PART};
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
 /// Checks a `Role`.
-pub(super) fn role(object: &Node<'_>, report: &mut Report) {
+pub(super) fn role(object: &Field<'_>, report: &mut Report) {
     for rule in object.get("rules").items() {
         let urls = rule.get("nonResourceURLs");
         if !urls.is_empty() {
@@ -18,7 +18,7 @@ pub(super) fn role(object: &Node<'_>, report: &mut Report) {
 }
 
 /// Checks a `ClusterRole`.
-pub(super) fn cluster_role(object: &Node<'_>, report: &mut Report) {
+pub(super) fn cluster_role(object: &Field<'_>, report: &mut Report) {
     object.get("rules").items().for_each(|rule| self::rule(&rule, report));
     let aggregation = object.get("aggregationRule");
     let selectors = aggregation.get("clusterRoleSelectors");
@@ -30,7 +30,7 @@ pub(super) fn cluster_role(object: &Node<'_>, report: &mut Report) {
     }
 }
 
-fn rule(rule: &Node<'_>, report: &mut Report) {
+fn rule(rule: &Field<'_>, report: &mut Report) {
     report.not_empty(&rule.get("verbs"), "verb");
     let names = ["apiGroups", "resources", "resourceNames"];
     if rule.get("nonResourceURLs").is_empty() {
@@ -42,7 +42,7 @@ fn rule(rule: &Node<'_>, report: &mut Report) {
 }
 
 /// Checks a `RoleBinding`.
-pub(super) fn role_binding(object: &Node<'_>, report: &mut Report) {
+pub(super) fn role_binding(object: &Field<'_>, report: &mut Report) {
     let role = object.get("roleRef");
     report.one_of(&role.get("apiGroup"), &[GROUP]);
     report.required(&role.get("kind"));

@@ -1,7 +1,7 @@
 //! Autoscalers and disruption budgets.
 
+use super::field::{Field, Report};
 use super::metadata;
-use super::node::{Node, Report};
 use super::resources::OF_CONTAINER;
 use super::syntax::{DNS_LABEL, PATH_PART};
 use super::workloads::{at_most_all, int_or_percentage};
@@ -17,7 +17,7 @@ const METRICS: [(&str, &str); 5] = [
 ];
 
 /// Checks a `HorizontalPodAutoscaler`.
-pub(super) fn autoscaler(object: &Node<'_>, report: &mut Report) {
+pub(super) fn autoscaler(object: &Field<'_>, report: &mut Report) {
     let spec = object.get("spec");
     let (least, most) = (spec.get("minReplicas"), spec.get("maxReplicas"));
     for limit in [&least, &most] {
@@ -43,13 +43,13 @@ pub(super) fn autoscaler(object: &Node<'_>, report: &mut Report) {
     }
 }
 
-fn target(target: &Node<'_>, report: &mut Report) {
+fn target(target: &Field<'_>, report: &mut Report) {
     for name in ["kind", "name"] {
         report.required_as(&target.get(name), &PATH_PART);
     }
 }
 
-fn metric(metric: &Node<'_>, report: &mut Report) {
+fn metric(metric: &Field<'_>, report: &mut Report) {
     let kind = metric.get("type");
     report.required(&kind);
     report.one_of(&kind, &METRICS.map(|(kind, _)| kind));
@@ -100,13 +100,13 @@ fn metric(metric: &Node<'_>, report: &mut Report) {
 }
 
 /// Notes that a goal has none or both of these.
-fn one_goal(goal: &Node<'_>, names: [&str; 2], report: &mut Report) {
+fn one_goal(goal: &Field<'_>, names: [&str; 2], report: &mut Report) {
     if report.at_most_one(goal, &names, "a target").is_none() {
         report.add(goal, format!("has neither `{}` nor `{}`; give one of them", names[0], names[1]));
     }
 }
 
-fn behaviour(rules: &Node<'_>, report: &mut Report) {
+fn behaviour(rules: &Field<'_>, report: &mut Report) {
     report.range(&rules.get("stabilizationWindowSeconds"), 0, 3600);
     report.one_of_these(&rules.get("selectPolicy"), &["Max", "Min", "Disabled"]);
     let policies = rules.get("policies");
@@ -124,7 +124,7 @@ fn behaviour(rules: &Node<'_>, report: &mut Report) {
 }
 
 /// Checks a `PodDisruptionBudget`.
-pub(super) fn disruption_budget(object: &Node<'_>, report: &mut Report) {
+pub(super) fn disruption_budget(object: &Field<'_>, report: &mut Report) {
     let spec = object.get("spec");
     report.at_most_one(&spec, &["minAvailable", "maxUnavailable"], "a budget");
     for name in ["minAvailable", "maxUnavailable"] {

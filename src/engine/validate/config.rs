@@ -1,13 +1,13 @@
 //! `ConfigMaps` and `Secrets`.
 
-use super::node::{Node, Report};
+use super::field::{Field, Report};
 use super::syntax::CONFIG_KEY;
 
 /// How many bytes all values may have together.
 const MOST_BYTES: usize = 1024 * 1024;
 
 /// Checks a `ConfigMap`.
-pub(super) fn config_map(object: &Node<'_>, report: &mut Report) {
+pub(super) fn config_map(object: &Field<'_>, report: &mut Report) {
     let (data, binary) = (object.get("data"), object.get("binaryData"));
     let bytes = keys(&data, report) + keys(&binary, report) / 4 * 3;
     let known = binary.map().map(crate::json::Object::index);
@@ -20,7 +20,7 @@ pub(super) fn config_map(object: &Node<'_>, report: &mut Report) {
 }
 
 /// Checks a `Secret`.
-pub(super) fn secret(object: &Node<'_>, report: &mut Report) {
+pub(super) fn secret(object: &Field<'_>, report: &mut Report) {
     let (data, text) = (object.get("data"), object.get("stringData"));
     let bytes = keys(&data, report) / 4 * 3 + keys(&text, report);
     size(object, bytes, report);
@@ -43,7 +43,7 @@ pub(super) fn secret(object: &Node<'_>, report: &mut Report) {
 }
 
 /// Checks the keys, and counts the bytes of the values.
-fn keys(data: &Node<'_>, report: &mut Report) -> usize {
+fn keys(data: &Field<'_>, report: &mut Report) -> usize {
     let mut bytes = 0;
     for (key, value) in data.entries() {
         if key.is_empty() || !(CONFIG_KEY.holds)(key) {
@@ -54,7 +54,7 @@ fn keys(data: &Node<'_>, report: &mut Report) -> usize {
     bytes
 }
 
-fn size(object: &Node<'_>, bytes: usize, report: &mut Report) {
+fn size(object: &Field<'_>, bytes: usize, report: &mut Report) {
     if bytes > MOST_BYTES {
         let problem =
             format!("has about {bytes} bytes of data, of {MOST_BYTES} that are allowed; write less into it");

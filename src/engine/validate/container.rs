@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::environment;
-use super::node::{Node, Report};
+use super::field::{Field, Report};
 use super::pod::Host;
 use super::probes;
 use super::resources::{self, Bearer};
@@ -12,7 +12,7 @@ use super::syntax::{DNS_LABEL, PORT_NAME};
 use super::volumes::{self, Volumes};
 
 /// Checks all containers of a pod.
-pub(super) fn containers(spec: &Node<'_>, volumes: &Volumes<'_>, host: Host<'_>, report: &mut Report) {
+pub(super) fn containers(spec: &Field<'_>, volumes: &Volumes<'_>, host: Host<'_>, report: &mut Report) {
     let list = spec.get("containers");
     report.not_empty(&list, "container");
     let mut names = HashSet::new();
@@ -43,7 +43,13 @@ pub(super) fn containers(spec: &Node<'_>, volumes: &Volumes<'_>, host: Host<'_>,
 }
 
 /// What holds for containers of all sorts.
-fn common(container: &Node<'_>, spec: &Node<'_>, volumes: &Volumes<'_>, host: Host<'_>, report: &mut Report) {
+fn common(
+    container: &Field<'_>,
+    spec: &Field<'_>,
+    volumes: &Volumes<'_>,
+    host: Host<'_>,
+    report: &mut Report,
+) {
     report.required_as(&container.get("name"), &DNS_LABEL);
     let image = container.get("image");
     report.required(&image);
@@ -68,11 +74,11 @@ fn common(container: &Node<'_>, spec: &Node<'_>, volumes: &Volumes<'_>, host: Ho
 pub(super) const PROTOCOLS: [&str; 3] = ["TCP", "UDP", "SCTP"];
 
 /// Checks the protocol of a port.
-pub(super) fn protocol(port: &Node<'_>, report: &mut Report) {
+pub(super) fn protocol(port: &Field<'_>, report: &mut Report) {
     report.one_of(&port.get("protocol"), &PROTOCOLS);
 }
 
-fn ports(ports: &Node<'_>, report: &mut Report) {
+fn ports(ports: &Field<'_>, report: &mut Report) {
     let mut names = HashSet::new();
     for port in ports.items() {
         let name = port.get("name");
@@ -88,8 +94,8 @@ fn ports(ports: &Node<'_>, report: &mut Report) {
 
 /// Notes ports of the node that are taken twice, or that cannot be taken.
 fn host_ports(
-    container: &Node<'_>,
-    spec: &Node<'_>,
+    container: &Field<'_>,
+    spec: &Field<'_>,
     host: Host<'_>,
     taken: &mut HashSet<(String, String, i64)>,
     report: &mut Report,
@@ -116,7 +122,7 @@ fn host_ports(
     }
 }
 
-fn resize(policies: &Node<'_>, spec: &Node<'_>, report: &mut Report) {
+fn resize(policies: &Field<'_>, spec: &Field<'_>, report: &mut Report) {
     let mut names = HashSet::new();
     for policy in policies.items() {
         let (name, restart) = (policy.get("resourceName"), policy.get("restartPolicy"));

@@ -1,6 +1,6 @@
 //! Environment variables of containers.
 
-use super::node::{Node, Report};
+use super::field::{Field, Report};
 use super::syntax::{
     ANNOTATION_KEY, CONFIG_KEY, DNS_LABEL, DNS_SUBDOMAIN, LABEL_KEY, NO_BACKSTEPS, VARIABLE,
 };
@@ -23,7 +23,7 @@ const FIELDS: [&str; 10] = [
 ];
 
 /// Checks `env`.
-pub(super) fn variables(variables: &Node<'_>, report: &mut Report) {
+pub(super) fn variables(variables: &Field<'_>, report: &mut Report) {
     for variable in variables.items() {
         report.required_as(&variable.get("name"), &VARIABLE);
         let from = variable.get("valueFrom");
@@ -55,7 +55,7 @@ pub(super) fn variables(variables: &Node<'_>, report: &mut Report) {
 }
 
 /// Checks `envFrom`.
-pub(super) fn sources(sources: &Node<'_>, report: &mut Report) {
+pub(super) fn sources(sources: &Field<'_>, report: &mut Report) {
     for source in sources.items() {
         report.spelled(&source.get("prefix"), &VARIABLE);
         match report.at_most_one(&source, &["configMapRef", "secretRef"], "a source") {
@@ -75,7 +75,7 @@ pub(super) fn sources(sources: &Node<'_>, report: &mut Report) {
 }
 
 /// Checks a `fieldRef`. Labels and annotations can be given one by one.
-pub(super) fn field(field: &Node<'_>, allowed: &[&str], report: &mut Report) {
+pub(super) fn field(field: &Field<'_>, allowed: &[&str], report: &mut Report) {
     let (version, path) = (field.get("apiVersion"), field.get("fieldPath"));
     report.one_of(&version, &["v1"]);
     report.required(&path);
@@ -101,7 +101,7 @@ pub(super) fn field(field: &Node<'_>, allowed: &[&str], report: &mut Report) {
 }
 
 /// Checks a `resourceFieldRef`.
-pub(super) fn resource(field: &Node<'_>, report: &mut Report) {
+pub(super) fn resource(field: &Field<'_>, report: &mut Report) {
     let resource = field.get("resource");
     report.required(&resource);
     let text = resource.text();

@@ -1,6 +1,6 @@
 //! Ingresses.
 
-use super::node::{Node, Report};
+use super::field::{Field, Report};
 use super::syntax::{ABSOLUTE_PATH, DNS_SUBDOMAIN, HOST, PATH_PART, PORT_NAME, SERVICE_NAME, Syntax};
 
 const NORMAL_PATH: Syntax = Syntax {
@@ -14,7 +14,7 @@ const NORMAL_PATH: Syntax = Syntax {
 };
 
 /// Checks an `Ingress`.
-pub(super) fn ingress(object: &Node<'_>, report: &mut Report) {
+pub(super) fn ingress(object: &Field<'_>, report: &mut Report) {
     let spec = object.get("spec");
     let (default, rules) = (spec.get("defaultBackend"), spec.get("rules"));
     if !default.is_set() && rules.is_empty() {
@@ -51,7 +51,7 @@ pub(super) fn ingress(object: &Node<'_>, report: &mut Report) {
     }
 }
 
-fn path(path: &Node<'_>, report: &mut Report) {
+fn path(path: &Field<'_>, report: &mut Report) {
     let (kind, text) = (path.get("pathType"), path.get("path"));
     report.required(&kind);
     report.one_of(&kind, &["Exact", "Prefix", "ImplementationSpecific"]);
@@ -65,7 +65,7 @@ fn path(path: &Node<'_>, report: &mut Report) {
     backend(&path.get("backend"), report);
 }
 
-fn backend(backend: &Node<'_>, report: &mut Report) {
+fn backend(backend: &Field<'_>, report: &mut Report) {
     let Some(name) = report.at_most_one(backend, &["service", "resource"], "a backend") else {
         return report.add(backend, "has neither `service` nor `resource`; give one of them");
     };

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use super::field::{Field, Report};
 use super::metadata;
-use super::node::{Node, Report};
 use super::pod::{self, Host};
 use super::schedule;
 use super::syntax::{LABEL_KEY, Syntax};
@@ -24,7 +24,7 @@ const ZONE: Syntax = Syntax {
 };
 
 /// Checks a `Job`.
-pub(super) fn job(object: &Node<'_>, report: &mut Report) {
+pub(super) fn job(object: &Field<'_>, report: &mut Report) {
     let spec = object.get("spec");
     job_spec(&spec, report);
     metadata::selector(&spec.get("selector"), report);
@@ -40,7 +40,7 @@ pub(super) fn job(object: &Node<'_>, report: &mut Report) {
 }
 
 /// Checks a `CronJob`.
-pub(super) fn cron_job(object: &Node<'_>, report: &mut Report) {
+pub(super) fn cron_job(object: &Field<'_>, report: &mut Report) {
     let spec = object.get("spec");
     let schedule = spec.get("schedule");
     report.required(&schedule);
@@ -65,7 +65,7 @@ pub(super) fn cron_job(object: &Node<'_>, report: &mut Report) {
     }
 }
 
-fn job_spec(spec: &Node<'_>, report: &mut Report) {
+fn job_spec(spec: &Field<'_>, report: &mut Report) {
     let numbers = [
         "parallelism",
         "completions",
@@ -100,7 +100,7 @@ fn job_spec(spec: &Node<'_>, report: &mut Report) {
 }
 
 /// Checks what depends on whether the pods of a job have numbers.
-fn indexes(spec: &Node<'_>, is_indexed: bool, report: &mut Report) {
+fn indexes(spec: &Field<'_>, is_indexed: bool, report: &mut Report) {
     let (completions, parallelism) = (spec.get("completions"), spec.get("parallelism"));
     let (per_index, failed) = (spec.get("backoffLimitPerIndex"), spec.get("maxFailedIndexes"));
     if failed.is_set() && !per_index.is_set() {
@@ -122,7 +122,7 @@ fn indexes(spec: &Node<'_>, is_indexed: bool, report: &mut Report) {
     }
 }
 
-fn failure_policy(policy: &Node<'_>, spec: &Node<'_>, report: &mut Report) {
+fn failure_policy(policy: &Field<'_>, spec: &Field<'_>, report: &mut Report) {
     let mut names = HashSet::new();
     for list in ["containers", "initContainers"] {
         let path = ["template", "spec", list];

@@ -1,6 +1,6 @@
 //! Labels, annotations, and selectors of labels.
 
-use super::node::{Node, Report};
+use super::field::{Field, Report};
 use super::syntax::{ANNOTATION_KEY, LABEL_KEY, LABEL_VALUE};
 use crate::json::{Object, Value};
 
@@ -8,13 +8,13 @@ use crate::json::{Object, Value};
 const MOST_ANNOTATION_BYTES: usize = 256 * 1024;
 
 /// Checks the metadata of an object or of a template.
-pub(super) fn metadata(metadata: &Node<'_>, report: &mut Report) {
+pub(super) fn metadata(metadata: &Field<'_>, report: &mut Report) {
     labels(&metadata.get("labels"), report);
     annotations(&metadata.get("annotations"), report);
 }
 
 /// Checks labels, or what else is spelled so.
-pub(super) fn labels(labels: &Node<'_>, report: &mut Report) {
+pub(super) fn labels(labels: &Field<'_>, report: &mut Report) {
     for (key, label) in labels.entries() {
         if !(LABEL_KEY.holds)(key) {
             report.misspelt(&label, key, &LABEL_KEY);
@@ -23,7 +23,7 @@ pub(super) fn labels(labels: &Node<'_>, report: &mut Report) {
     }
 }
 
-fn annotations(annotations: &Node<'_>, report: &mut Report) {
+fn annotations(annotations: &Field<'_>, report: &mut Report) {
     let mut bytes = 0;
     for (key, annotation) in annotations.entries() {
         if !(ANNOTATION_KEY.holds)(key) {
@@ -40,7 +40,7 @@ fn annotations(annotations: &Node<'_>, report: &mut Report) {
 }
 
 /// Checks a label selector.
-pub(super) fn selector(selector: &Node<'_>, report: &mut Report) {
+pub(super) fn selector(selector: &Field<'_>, report: &mut Report) {
     labels(&selector.get("matchLabels"), report);
     for requirement in selector.get("matchExpressions").items() {
         let (operator, values) = (requirement.get("operator"), requirement.get("values"));
@@ -60,7 +60,7 @@ pub(super) fn selector(selector: &Node<'_>, report: &mut Report) {
 }
 
 /// Notes an operator that there is not; a missing one too.
-pub(super) fn unknown_operator(operator: &Node<'_>, known: &[&str], report: &mut Report) {
+pub(super) fn unknown_operator(operator: &Field<'_>, known: &[&str], report: &mut Report) {
     if operator.is_blank() || operator.value.is_some_and(|value| value.as_str().is_some()) {
         let problem =
             format!("is {:?}, which is no operator; use one of {}", operator.text(), known.join(", "));
@@ -69,7 +69,7 @@ pub(super) fn unknown_operator(operator: &Node<'_>, known: &[&str], report: &mut
 }
 
 /// The key of the first requirement of a label selector that labels do not fulfil. None if all are fulfilled or unreadable.
-pub(super) fn unmatched<'s>(selector: &'s Node<'s>, labels: &Node<'_>) -> Option<&'s str> {
+pub(super) fn unmatched<'s>(selector: &'s Field<'s>, labels: &Field<'_>) -> Option<&'s str> {
     let empty = Object::new();
     let labels = labels.map().unwrap_or(&empty).index();
     let label = |key: &str| labels.get(key).and_then(Value::as_str);

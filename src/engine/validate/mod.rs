@@ -15,11 +15,11 @@ mod autoscaling;
 mod config;
 mod container;
 mod environment;
+mod field;
 mod ingress;
 mod jobs;
 mod metadata;
 mod network_policy;
-mod node;
 mod pod;
 mod probes;
 mod quota;
@@ -38,7 +38,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::node::{Node, Report};
+use self::field::{Field, Report};
 use super::Draft;
 use crate::domain::{ADMIRALTY_GROUP, Failure, GroupVersionKind, POD_CHAPERON};
 use crate::json::{Object, ParseError, Pointer, Raw, Value};
@@ -53,7 +53,7 @@ pub struct Violation {
 }
 
 /// Checks one kind.
-type Check = fn(&Node<'_>, &mut Report);
+type Check = fn(&Field<'_>, &mut Report);
 
 /// By API group, versions and kind. Whatever is not here is checked for its labels and annotations only.
 const CHECKS: [(&str, &[&str], &str, Check); 23] = [
@@ -85,7 +85,7 @@ const CHECKS: [(&str, &[&str], &str, Check); 23] = [
 
 /// What an API server would refuse in an object of this kind, in the order of its check.
 pub fn violations(gvk: &GroupVersionKind, object: &Value<'_>) -> Vec<Violation> {
-    let root = Node::root(object);
+    let root = Field::root(object);
     let mut report = Report::default();
     metadata::metadata(&root.get("metadata"), &mut report);
     if let Some(check) = check_of(gvk) {

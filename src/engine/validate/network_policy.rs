@@ -1,13 +1,13 @@
 //! Network policies.
 
 use super::container::PROTOCOLS;
+use super::field::{Field, Report};
 use super::metadata;
-use super::node::{Node, Report};
 use super::syntax::{CIDR, PORT_NAME, cidr, is_strict_subset};
 use crate::json::Value;
 
 /// Checks a `NetworkPolicy`.
-pub(super) fn network_policy(object: &Node<'_>, report: &mut Report) {
+pub(super) fn network_policy(object: &Field<'_>, report: &mut Report) {
     let spec = object.get("spec");
     metadata::selector(&spec.get("podSelector"), report);
     for (direction, peers) in [("ingress", "from"), ("egress", "to")] {
@@ -25,7 +25,7 @@ pub(super) fn network_policy(object: &Node<'_>, report: &mut Report) {
     }
 }
 
-fn port(port: &Node<'_>, report: &mut Report) {
+fn port(port: &Field<'_>, report: &mut Report) {
     report.one_of_these(&port.get("protocol"), &PROTOCOLS);
     let (first, last) = (port.get("port"), port.get("endPort"));
     match first.value {
@@ -45,7 +45,7 @@ fn port(port: &Node<'_>, report: &mut Report) {
     }
 }
 
-fn peer(peer: &Node<'_>, report: &mut Report) {
+fn peer(peer: &Field<'_>, report: &mut Report) {
     let (pods, namespaces, block) =
         (peer.get("podSelector"), peer.get("namespaceSelector"), peer.get("ipBlock"));
     metadata::selector(&pods, report);

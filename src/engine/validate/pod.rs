@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::container;
+use super::field::{Field, Report};
 use super::metadata;
-use super::node::{Node, Report};
 use super::resources::{self, Bearer};
 use super::scheduling;
 use super::security;
@@ -17,13 +17,13 @@ pub(super) struct Host<'h> {
     /// Whether it is a pod.
     pub(super) is_pod: bool,
     /// Claims that become volumes of each pod.
-    pub(super) claims: Option<&'h Node<'h>>,
+    pub(super) claims: Option<&'h Field<'h>>,
     /// Whether hostname and subdomain are replaced later, so that what they are does not matter.
     pub(super) keeps_hostname: bool,
 }
 
 /// Checks a `Pod`, or what is like one.
-pub(super) fn pod(object: &Node<'_>, report: &mut Report) {
+pub(super) fn pod(object: &Field<'_>, report: &mut Report) {
     deletion_cost(&object.get("metadata"), report);
     let own = object.get("spec");
     spec(&own, Host { is_pod: true, ..Host::default() }, report);
@@ -34,7 +34,7 @@ pub(super) fn pod(object: &Node<'_>, report: &mut Report) {
 }
 
 /// Checks a pod template.
-pub(super) fn template(template: &Node<'_>, host: Host<'_>, report: &mut Report) {
+pub(super) fn template(template: &Field<'_>, host: Host<'_>, report: &mut Report) {
     let own = template.get("metadata");
     metadata::metadata(&own, report);
     deletion_cost(&own, report);
@@ -44,7 +44,7 @@ pub(super) fn template(template: &Node<'_>, host: Host<'_>, report: &mut Report)
 }
 
 /// Checks the annotation that orders pods when some of them are deleted.
-fn deletion_cost(metadata: &Node<'_>, report: &mut Report) {
+fn deletion_cost(metadata: &Field<'_>, report: &mut Report) {
     let cost = metadata.at(&["annotations", "controller.kubernetes.io/pod-deletion-cost"]);
     let text = cost.text();
     let is_canonical = text == "0" || !text.starts_with(['0', '+']);
@@ -55,7 +55,7 @@ fn deletion_cost(metadata: &Node<'_>, report: &mut Report) {
     }
 }
 
-fn spec(spec: &Node<'_>, host: Host<'_>, report: &mut Report) {
+fn spec(spec: &Field<'_>, host: Host<'_>, report: &mut Report) {
     let volumes = Volumes::of(spec, host.claims);
     volumes::volumes(&spec.get("volumes"), host, report);
     container::containers(spec, &volumes, host, report);
@@ -101,7 +101,7 @@ fn spec(spec: &Node<'_>, host: Host<'_>, report: &mut Report) {
     }
 }
 
-fn dns(spec: &Node<'_>, report: &mut Report) {
+fn dns(spec: &Field<'_>, report: &mut Report) {
     let config = spec.get("dnsConfig");
     let (servers, searches) = (config.get("nameservers"), config.get("searches"));
     if spec.get("dnsPolicy").text() == "None" && servers.is_empty() {

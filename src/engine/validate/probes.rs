@@ -1,6 +1,6 @@
 //! Probes and lifecycle hooks of containers.
 
-use super::node::{Node, Report};
+use super::field::{Field, Report};
 use super::syntax::{HEADER, PORT_NAME};
 use crate::json::Value;
 
@@ -10,7 +10,7 @@ const HANDLERS: [&str; 4] = ["exec", "httpGet", "tcpSocket", "grpc"];
 const HOOKS: [&str; 4] = ["exec", "httpGet", "tcpSocket", "sleep"];
 
 /// Checks probes and hooks of a container that keeps running.
-pub(super) fn all(container: &Node<'_>, spec: &Node<'_>, report: &mut Report) {
+pub(super) fn all(container: &Field<'_>, spec: &Field<'_>, report: &mut Report) {
     for name in ["livenessProbe", "readinessProbe", "startupProbe"] {
         let probe = container.get(name);
         if !probe.is_set() {
@@ -42,7 +42,7 @@ pub(super) fn all(container: &Node<'_>, spec: &Node<'_>, report: &mut Report) {
     }
 }
 
-fn handler(handler: &Node<'_>, known: &[&str], spec: &Node<'_>, report: &mut Report) {
+fn handler(handler: &Field<'_>, known: &[&str], spec: &Field<'_>, report: &mut Report) {
     let Some(name) = report.at_most_one(handler, known, "a probe or hook") else {
         return report.add(handler, format!("does nothing; give one of {}", known.join(", ")));
     };
@@ -66,7 +66,7 @@ fn handler(handler: &Node<'_>, known: &[&str], spec: &Node<'_>, report: &mut Rep
 }
 
 /// Checks the number or the name of a port.
-pub(super) fn port(port: &Node<'_>, report: &mut Report) {
+pub(super) fn port(port: &Field<'_>, report: &mut Report) {
     match port.value {
         None => report.required(port),
         Some(Value::String(text)) => {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::node::{Node, Report};
+use super::field::{Field, Report};
 use super::resources::{RESOURCE, amount, can_overcommit};
 use super::syntax::LABEL_KEY;
 use crate::domain::{Format, Quantity};
@@ -18,14 +18,14 @@ const SCOPES: [&str; 7] = [
 ];
 
 /// Checks a `ResourceQuota`.
-pub(super) fn resource_quota(object: &Node<'_>, report: &mut Report) {
+pub(super) fn resource_quota(object: &Field<'_>, report: &mut Report) {
     let spec = object.get("spec");
-    for (name, node) in spec.get("hard").entries() {
+    for (name, field) in spec.get("hard").entries() {
         // The API server knows all standard resources here but for this one.
         if !(RESOURCE.holds)(name) || name == "storage" {
-            report.misspelt(&node, name, &RESOURCE);
+            report.misspelt(&field, name, &RESOURCE);
         }
-        amount(&node, name, report);
+        amount(&field, name, report);
     }
     let scopes = spec.get("scopes");
     for scope in scopes.items() {
@@ -57,7 +57,7 @@ pub(super) fn resource_quota(object: &Node<'_>, report: &mut Report) {
 const COLUMNS: [&str; 4] = ["min", "defaultRequest", "default", "max"];
 
 /// Checks a `LimitRange`.
-pub(super) fn limit_range(object: &Node<'_>, report: &mut Report) {
+pub(super) fn limit_range(object: &Field<'_>, report: &mut Report) {
     let mut kinds = HashSet::new();
     for limit in object.at(&["spec", "limits"]).items() {
         let kind = limit.get("type");
@@ -96,20 +96,20 @@ pub(super) fn limit_range(object: &Node<'_>, report: &mut Report) {
     }
 }
 
-fn named(node: &Node<'_>, name: &str, report: &mut Report) {
+fn named(field: &Field<'_>, name: &str, report: &mut Report) {
     if !(RESOURCE.holds)(name) {
-        report.misspelt(node, name, &RESOURCE);
+        report.misspelt(field, name, &RESOURCE);
     }
 }
 
 /// Notes amounts that are above those of a column behind theirs.
-fn amounts(limit: &Node<'_>, report: &mut Report) {
+fn amounts(limit: &Field<'_>, report: &mut Report) {
     let mut known: BTreeMap<String, [Option<Quantity>; 4]> = BTreeMap::new();
     for (position, column) in COLUMNS.into_iter().enumerate() {
         let column = limit.get(column);
-        for (name, node) in column.entries() {
-            named(&node, name, report);
-            known.entry(name.to_owned()).or_default()[position] = node.quantity();
+        for (name, field) in column.entries() {
+            named(&field, name, report);
+            known.entry(name.to_owned()).or_default()[position] = field.quantity();
         }
     }
     for (name, amounts) in &known {

@@ -1,6 +1,6 @@
 //! Requests and limits of containers and pods, and the names of resources.
 
-use super::node::{Node, Report};
+use super::field::{Field, Report};
 use super::syntax::{LABEL_KEY, Syntax};
 use crate::domain::Quantity;
 use crate::json::Object;
@@ -96,33 +96,33 @@ pub(super) fn can_overcommit(name: &str) -> bool {
 }
 
 /// Checks the amount of the resource `name`.
-pub(super) fn amount(node: &Node<'_>, name: &str, report: &mut Report) -> Option<Quantity> {
-    let amount = node.quantity()?;
+pub(super) fn amount(field: &Field<'_>, name: &str, report: &mut Report) -> Option<Quantity> {
+    let amount = field.quantity()?;
     if amount < Quantity::ZERO {
-        report.add(node, format!("is {amount}; give 0 or more"));
+        report.add(field, format!("is {amount}; give 0 or more"));
     } else if (WHOLE.contains(&name) || is_extended(name)) && amount.milli_value() % 1000 != 0 {
-        report.add(node, format!("is {amount}, and there are only whole ones; give an integer"));
+        report.add(field, format!("is {amount}, and there are only whole ones; give an integer"));
     }
     Some(amount)
 }
 
 /// Checks `resources`.
-pub(super) fn resources(resources: &Node<'_>, bearer: Bearer, report: &mut Report) {
+pub(super) fn resources(resources: &Field<'_>, bearer: Bearer, report: &mut Report) {
     let syntax = if bearer == Bearer::Pod { &OF_POD } else { &OF_CONTAINER };
     let (limits, requests) = (resources.get("limits"), resources.get("requests"));
     let (mut has_huge, mut has_plain) = (false, false);
     for list in [&limits, &requests] {
-        for (name, node) in list.entries() {
+        for (name, field) in list.entries() {
             if !(syntax.holds)(name) {
-                report.misspelt(&node, name, syntax);
+                report.misspelt(&field, name, syntax);
             }
-            let amount = amount(&node, name, report);
+            let amount = amount(&field, name, report);
             has_plain |= matches!(name, "cpu" | "memory");
             if let Some(size) = name.strip_prefix(HUGE_PAGES) {
                 has_huge = true;
                 let size = Quantity::parse(size).map(Quantity::value).unwrap_or_default();
                 if size <= 0 || amount.is_some_and(|amount| amount.value() % size != 0) {
-                    report.add(&node, "is not a multiple of the size of its pages; make it one");
+                    report.add(&field, "is not a multiple of the size of its pages; make it one");
                 }
             }
         }
@@ -132,20 +132,22 @@ pub(super) fn resources(resources: &Node<'_>, bearer: Bearer, report: &mut Repor
     }
     let none = Object::new();
     let known = limits.map().unwrap_or(&none).index();
-    for (name, node) in requests.entries() {
+    for (name, field) in requests.entries() {
         let limit = known.get(name).filter(|limit| !limit.is_null());
-        let (Some(limit), Some(request)) = (limit, node.quantity()) else {
+        let (Some(limit), Some(request)) = (limit, field.quantity()) else {
             if !can_overcommit(name) && limit.is_none() {
                 let problem = "has no limit, and cannot be overcommitted; set the same in `limits`";
-                report.add(&node, problem);
+                report.add(&field, problem);
             }
             continue;
         };
-        let Some(limit) = Node::root(limit).quantity() else { continue };
+        let Some(limit) = Field::root(limit).quantity() else { continue };
         if request > limit {
-            report.add(&node, format!("is {request}, more than the limit of {limit}; change one of the two"));
+            report
+                .add(&field, format!("is {request}, more than the limit of {limit}; change one of the two"));
         } else if request < limit && !can_overcommit(name) {
-            report.add(&node, format!("is {request}, and must be the limit, {limit}; change one of the two"));
+            report
+                .add(&field, format!("is {request}, and must be the limit, {limit}; change one of the two"));
         }
     }
 }

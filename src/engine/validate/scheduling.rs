@@ -2,15 +2,15 @@
 
 use std::collections::HashSet;
 
+use super::field::{Field, Report};
 use super::metadata::{selector, unknown_operator};
-use super::node::{Node, Report};
 use super::syntax::{DNS_LABEL, DNS_SUBDOMAIN, LABEL_KEY, LABEL_VALUE};
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 
 /// Checks `affinity`.
-pub(super) fn affinity(affinity: &Node<'_>, report: &mut Report) {
+pub(super) fn affinity(affinity: &Field<'_>, report: &mut Report) {
     let nodes = affinity.get("nodeAffinity");
     let required = nodes.get(REQUIRED);
     if required.is_set() {
@@ -36,13 +36,13 @@ pub(super) fn affinity(affinity: &Node<'_>, report: &mut Report) {
     }
 }
 
-fn weight(preferred: &Node<'_>, report: &mut Report) {
+fn weight(preferred: &Field<'_>, report: &mut Report) {
     let weight = preferred.get("weight");
     report.required_range(&weight, 1, 100);
 }
 
 /// Values of a preference are not checked: they may be no labels.
-fn node_term(term: &Node<'_>, is_required: bool, report: &mut Report) {
+fn node_term(term: &Field<'_>, is_required: bool, report: &mut Report) {
     for requirement in term.get("matchExpressions").items() {
         let (operator, values) = (requirement.get("operator"), requirement.get("values"));
         match operator.text() {
@@ -79,7 +79,7 @@ fn node_term(term: &Node<'_>, is_required: bool, report: &mut Report) {
     }
 }
 
-fn pod_term(term: &Node<'_>, report: &mut Report) {
+fn pod_term(term: &Field<'_>, report: &mut Report) {
     let labels = term.get("labelSelector");
     selector(&labels, report);
     selector(&term.get("namespaceSelector"), report);
@@ -92,7 +92,7 @@ fn pod_term(term: &Node<'_>, report: &mut Report) {
     }
 }
 
-fn label_keys(keys: &Node<'_>, selector: &Node<'_>, report: &mut Report) {
+fn label_keys(keys: &Field<'_>, selector: &Field<'_>, report: &mut Report) {
     if !keys.is_empty() && !selector.is_set() {
         report.forbidden(keys, "without a `labelSelector`");
     }
@@ -102,7 +102,7 @@ fn label_keys(keys: &Node<'_>, selector: &Node<'_>, report: &mut Report) {
 }
 
 /// Checks `tolerations`.
-pub(super) fn tolerations(tolerations: &Node<'_>, report: &mut Report) {
+pub(super) fn tolerations(tolerations: &Field<'_>, report: &mut Report) {
     for toleration in tolerations.items() {
         let (key, operator) = (toleration.get("key"), toleration.get("operator"));
         let (value, effect) = (toleration.get("value"), toleration.get("effect"));
@@ -125,7 +125,7 @@ pub(super) fn tolerations(tolerations: &Node<'_>, report: &mut Report) {
 }
 
 /// Checks `topologySpreadConstraints`.
-pub(super) fn spread(constraints: &Node<'_>, report: &mut Report) {
+pub(super) fn spread(constraints: &Field<'_>, report: &mut Report) {
     let mut kinds = HashSet::new();
     for constraint in constraints.items() {
         let (skew, key, action) =

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use super::node::{Node, Report};
+use super::field::{Field, Report};
 use super::syntax::{RELATIVE_PATH, SYSCTL};
 
 const MOST_ID: i64 = i32::MAX as i64;
 
 /// Checks what a pod says about security.
-pub(super) fn pod(spec: &Node<'_>, report: &mut Report) {
+pub(super) fn pod(spec: &Field<'_>, report: &mut Report) {
     let context = spec.get("securityContext");
     for name in ["fsGroup", "runAsUser", "runAsGroup"] {
         report.range(&context.get(name), 0, MOST_ID);
@@ -42,7 +42,7 @@ pub(super) fn pod(spec: &Node<'_>, report: &mut Report) {
 }
 
 /// Checks the security context of a container.
-pub(super) fn container(context: &Node<'_>, spec: &Node<'_>, report: &mut Report) {
+pub(super) fn container(context: &Field<'_>, spec: &Field<'_>, report: &mut Report) {
     for name in ["runAsUser", "runAsGroup"] {
         report.range(&context.get(name), 0, MOST_ID);
     }
@@ -69,7 +69,7 @@ pub(super) fn container(context: &Node<'_>, spec: &Node<'_>, report: &mut Report
 }
 
 /// Checks the profiles for seccomp and `AppArmor`.
-fn profiles(context: &Node<'_>, report: &mut Report) {
+fn profiles(context: &Field<'_>, report: &mut Report) {
     for name in ["seccompProfile", "appArmorProfile"] {
         let profile = context.get(name);
         if !profile.is_set() {

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use super::container::protocol;
+use super::field::{Field, Report};
 use super::metadata;
-use super::node::{Node, Report};
 use super::probes;
 use super::syntax::{CIDR, DNS_LABEL, DNS_SUBDOMAIN, IP, LABEL_KEY};
 
 /// Checks a `Service`.
-pub(super) fn service(object: &Node<'_>, report: &mut Report) {
+pub(super) fn service(object: &Field<'_>, report: &mut Report) {
     let spec = object.get("spec");
     let (kind, list) = (spec.get("type"), spec.get("ports"));
     report.one_of(&kind, &["ClusterIP", "NodePort", "LoadBalancer", "ExternalName"]);
@@ -43,7 +43,7 @@ pub(super) fn service(object: &Node<'_>, report: &mut Report) {
     traffic(&spec, kind, report);
 }
 
-fn external_name(spec: &Node<'_>, report: &mut Report) {
+fn external_name(spec: &Field<'_>, report: &mut Report) {
     let name = spec.get("externalName");
     report.required(&name);
     let text = name.text();
@@ -59,7 +59,7 @@ fn external_name(spec: &Node<'_>, report: &mut Report) {
     }
 }
 
-fn ports(list: &Node<'_>, kind: &str, report: &mut Report) {
+fn ports(list: &Field<'_>, kind: &str, report: &mut Report) {
     let (mut names, mut numbers, mut on_nodes) = (HashSet::new(), HashSet::new(), HashSet::new());
     let are_several = list.items().count() > 1;
     for port in list.items() {
@@ -97,7 +97,7 @@ fn ports(list: &Node<'_>, kind: &str, report: &mut Report) {
     }
 }
 
-fn families(spec: &Node<'_>, report: &mut Report) {
+fn families(spec: &Field<'_>, report: &mut Report) {
     let families = spec.get("ipFamilies");
     for family in families.items() {
         report.one_of_these(&family, &["IPv4", "IPv6"]);
@@ -109,7 +109,7 @@ fn families(spec: &Node<'_>, report: &mut Report) {
     report.one_of_these(&spec.get("ipFamilyPolicy"), &["SingleStack", "PreferDualStack", "RequireDualStack"]);
 }
 
-fn only_for_load_balancers(spec: &Node<'_>, kind: &str, report: &mut Report) {
+fn only_for_load_balancers(spec: &Field<'_>, kind: &str, report: &mut Report) {
     let ranges = spec.get("loadBalancerSourceRanges");
     if kind != "LoadBalancer" {
         if !ranges.is_empty() {
@@ -128,7 +128,7 @@ fn only_for_load_balancers(spec: &Node<'_>, kind: &str, report: &mut Report) {
     }
 }
 
-fn traffic(spec: &Node<'_>, kind: &str, report: &mut Report) {
+fn traffic(spec: &Field<'_>, kind: &str, report: &mut Report) {
     let (external, check) = (spec.get("externalTrafficPolicy"), spec.get("healthCheckNodePort"));
     let is_reachable = matches!(kind, "NodePort" | "LoadBalancer")
         || kind == "ClusterIP" && !spec.get("externalIPs").is_empty();

@@ -1,23 +1,23 @@
 //! Claims of storage.
 
+use super::field::{Field, Report};
 use super::metadata;
-use super::node::{Node, Report};
 use super::syntax::DNS_SUBDOMAIN;
 use crate::domain::Quantity;
 
 /// Checks a `PersistentVolumeClaim`.
-pub(super) fn claim(object: &Node<'_>, report: &mut Report) {
+pub(super) fn claim(object: &Field<'_>, report: &mut Report) {
     claim_spec(&object.get("spec"), report);
 }
 
 /// Checks the spec of a claim, or of a template of claims.
-pub(super) fn claim_spec(spec: &Node<'_>, report: &mut Report) {
+pub(super) fn claim_spec(spec: &Field<'_>, report: &mut Report) {
     let modes = spec.get("accessModes");
     report.not_empty(&modes, "access mode");
     for mode in modes.items() {
         report.one_of_these(&mode, &["ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"]);
     }
-    let is_single = |mode: &Node<'_>| mode.text() == "ReadWriteOncePod";
+    let is_single = |mode: &Field<'_>| mode.text() == "ReadWriteOncePod";
     if modes.items().any(|mode| is_single(&mode)) && !modes.items().all(|mode| is_single(&mode)) {
         report.add(&modes, "has ReadWriteOncePod beside another mode; take one of the two away");
     }

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::environment;
+use super::field::{Field, Report};
 use super::metadata;
-use super::node::{Node, Report};
 use super::pod::Host;
 use super::storage;
 use super::syntax::{
@@ -61,7 +61,7 @@ pub(super) struct Volumes<'n>(HashMap<&'n str, bool>);
 
 impl<'n> Volumes<'n> {
     /// Those of a pod, and those that come of `claims`.
-    pub(super) fn of(spec: &'n Node<'n>, claims: Option<&'n Node<'n>>) -> Self {
+    pub(super) fn of(spec: &'n Field<'n>, claims: Option<&'n Field<'n>>) -> Self {
         let list = |value: Option<&'n Value<'n>>| value.and_then(Value::as_array).unwrap_or_default();
         let own = list(spec.value.and_then(|spec| spec.get("volumes"))).iter().filter_map(|volume| {
             let is_set = |name| volume.get(name).is_some_and(|source| !source.is_null());
@@ -76,7 +76,7 @@ impl<'n> Volumes<'n> {
 }
 
 /// Checks `volumes`.
-pub(super) fn volumes(volumes: &Node<'_>, host: Host<'_>, report: &mut Report) {
+pub(super) fn volumes(volumes: &Field<'_>, host: Host<'_>, report: &mut Report) {
     let mut names = HashSet::new();
     for volume in volumes.items() {
         let name = volume.get("name");
@@ -89,7 +89,7 @@ pub(super) fn volumes(volumes: &Node<'_>, host: Host<'_>, report: &mut Report) {
     }
 }
 
-fn source(name: &str, source: &Node<'_>, host: Host<'_>, report: &mut Report) {
+fn source(name: &str, source: &Field<'_>, host: Host<'_>, report: &mut Report) {
     match name {
         "emptyDir" => {
             let limit = source.get("sizeLimit");
@@ -158,7 +158,7 @@ fn source(name: &str, source: &Node<'_>, host: Host<'_>, report: &mut Report) {
     }
 }
 
-fn projected(source: &Node<'_>, report: &mut Report) {
+fn projected(source: &Field<'_>, report: &mut Report) {
     mode(&source.get("defaultMode"), report);
     let mut paths = HashSet::new();
     for projection in source.get("sources").items() {
@@ -183,7 +183,7 @@ fn projected(source: &Node<'_>, report: &mut Report) {
 }
 
 /// Checks which files are made of a `Secret` or `ConfigMap`.
-fn files(source: &Node<'_>, report: &mut Report) {
+fn files(source: &Field<'_>, report: &mut Report) {
     mode(&source.get("defaultMode"), report);
     for item in source.get("items").items() {
         report.required(&item.get("key"));
@@ -193,7 +193,7 @@ fn files(source: &Node<'_>, report: &mut Report) {
 }
 
 /// Checks a file that shows a field of the pod.
-fn shown(item: &Node<'_>, report: &mut Report) {
+fn shown(item: &Field<'_>, report: &mut Report) {
     report.required_as(&item.get("path"), &FILE_PATH);
     mode(&item.get("mode"), report);
     match report.at_most_one(item, &["fieldRef", "resourceFieldRef"], "a file") {
@@ -207,12 +207,12 @@ fn shown(item: &Node<'_>, report: &mut Report) {
     }
 }
 
-fn mode(mode: &Node<'_>, report: &mut Report) {
+fn mode(mode: &Field<'_>, report: &mut Report) {
     report.range(mode, 0, 0o777);
 }
 
 /// Checks `volumeMounts` and `volumeDevices` of a container.
-pub(super) fn mounts(container: &Node<'_>, volumes: &Volumes<'_>, report: &mut Report) {
+pub(super) fn mounts(container: &Field<'_>, volumes: &Volumes<'_>, report: &mut Report) {
     let devices = container.get("volumeDevices");
     let as_devices: HashSet<String> =
         devices.items().map(|device| device.get("name").text().to_owned()).collect();
@@ -247,7 +247,7 @@ pub(super) fn mounts(container: &Node<'_>, volumes: &Volumes<'_>, report: &mut R
 }
 
 /// Notes a volume that there is not.
-fn known(name: &Node<'_>, volumes: &Volumes<'_>, report: &mut Report) -> bool {
+fn known(name: &Field<'_>, volumes: &Volumes<'_>, report: &mut Report) -> bool {
     report.required(name);
     let is_known = name.is_blank() || volumes.0.contains_key(name.text());
     if !is_known {
@@ -260,7 +260,7 @@ fn known(name: &Node<'_>, volumes: &Volumes<'_>, report: &mut Report) -> bool {
     is_known
 }
 
-fn propagation(mount: &Node<'_>, container: &Node<'_>, report: &mut Report) {
+fn propagation(mount: &Field<'_>, container: &Field<'_>, report: &mut Report) {
     let (propagation, recursive) = (mount.get("mountPropagation"), mount.get("recursiveReadOnly"));
     report.one_of_these(&propagation, &["None", "HostToContainer", "Bidirectional"]);
     if propagation.text() == "Bidirectional" && !container.at(&["securityContext", "privileged"]).is_true() {

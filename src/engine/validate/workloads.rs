@@ -1,7 +1,7 @@
 //! Deployments and other kinds that keep a number of pods.
 
+use super::field::{Field, Report};
 use super::metadata;
-use super::node::{Node, Report};
 use super::pod::{self, Host};
 use super::storage;
 use super::syntax::{DNS_LABEL, PERCENTAGE, percentage};
@@ -10,7 +10,7 @@ use crate::json::Value;
 const SPEC: &[&str] = &["spec"];
 
 /// Checks a `Deployment`.
-pub(super) fn deployment(object: &Node<'_>, report: &mut Report) {
+pub(super) fn deployment(object: &Field<'_>, report: &mut Report) {
     let spec = object.at(SPEC);
     numbers(
         &spec,
@@ -47,7 +47,7 @@ const ROLLS_NOTHING: &str = "is 0, and so is `maxSurge`, so that no pod could ev
                              make one of the two 1 or more, where it is divided with `floor: 1`";
 
 /// Checks a `ReplicaSet`.
-pub(super) fn replica_set(object: &Node<'_>, report: &mut Report) {
+pub(super) fn replica_set(object: &Field<'_>, report: &mut Report) {
     let spec = object.at(SPEC);
     numbers(&spec, &["replicas", "minReadySeconds"], report);
     selected(&spec, report);
@@ -55,7 +55,7 @@ pub(super) fn replica_set(object: &Node<'_>, report: &mut Report) {
 }
 
 /// Checks a `DaemonSet`.
-pub(super) fn daemon_set(object: &Node<'_>, report: &mut Report) {
+pub(super) fn daemon_set(object: &Field<'_>, report: &mut Report) {
     let spec = object.at(SPEC);
     numbers(&spec, &["minReadySeconds", "revisionHistoryLimit"], report);
     selected(&spec, report);
@@ -71,7 +71,7 @@ pub(super) fn daemon_set(object: &Node<'_>, report: &mut Report) {
         int_or_percentage(limit, report);
         at_most_all(limit, report);
     }
-    let of = |limit: &Node<'_>, default: i64| if limit.is_set() { amount(limit) } else { Some(default) };
+    let of = |limit: &Field<'_>, default: i64| if limit.is_set() { amount(limit) } else { Some(default) };
     match (of(&surge, 0), of(&unavailable, 1)) {
         (Some(0), Some(0)) => report.add(&unavailable, ROLLS_NOTHING),
         (Some(more), Some(less)) if more != 0 && less != 0 => report.add(
@@ -83,7 +83,7 @@ pub(super) fn daemon_set(object: &Node<'_>, report: &mut Report) {
 }
 
 /// Checks a `StatefulSet`.
-pub(super) fn stateful_set(object: &Node<'_>, report: &mut Report) {
+pub(super) fn stateful_set(object: &Field<'_>, report: &mut Report) {
     let spec = object.at(SPEC);
     numbers(&spec, &["replicas", "minReadySeconds"], report);
     report.not_negative(&spec.at(&["ordinals", "start"]));
@@ -112,7 +112,7 @@ pub(super) fn stateful_set(object: &Node<'_>, report: &mut Report) {
 }
 
 /// Checks a `ReplicationController`.
-pub(super) fn replication_controller(object: &Node<'_>, report: &mut Report) {
+pub(super) fn replication_controller(object: &Field<'_>, report: &mut Report) {
     let spec = object.at(SPEC);
     numbers(&spec, &["replicas", "minReadySeconds"], report);
     let (selector, template) = (spec.get("selector"), spec.get("template"));
@@ -137,19 +137,19 @@ pub(super) fn replication_controller(object: &Node<'_>, report: &mut Report) {
 }
 
 /// Checks a `PodTemplate`.
-pub(super) fn pod_template(object: &Node<'_>, report: &mut Report) {
+pub(super) fn pod_template(object: &Field<'_>, report: &mut Report) {
     pod::template(&object.get("template"), Host::default(), report);
 }
 
 /// Notes each of these integers that is negative.
-pub(super) fn numbers(spec: &Node<'_>, names: &[&str], report: &mut Report) {
+pub(super) fn numbers(spec: &Field<'_>, names: &[&str], report: &mut Report) {
     for name in names {
         report.not_negative(&spec.get(name));
     }
 }
 
 /// Checks the selector, and that the template has what it selects.
-fn selected(spec: &Node<'_>, report: &mut Report) {
+fn selected(spec: &Field<'_>, report: &mut Report) {
     let selector = spec.get("selector");
     if !selector.is_set() {
         return report.required(&selector);
@@ -162,7 +162,7 @@ fn selected(spec: &Node<'_>, report: &mut Report) {
 }
 
 /// Notes that the labels of the template are not what the selector selects.
-pub(super) fn matched(spec: &Node<'_>, report: &mut Report) {
+pub(super) fn matched(spec: &Field<'_>, report: &mut Report) {
     if let Some(key) =
         metadata::unmatched(&spec.get("selector"), &spec.at(&["template", "metadata", "labels"]))
     {
@@ -175,7 +175,7 @@ fn unselected(key: &str) -> String {
 }
 
 /// Checks a template of pods that run until they are stopped.
-fn long_running(template: &Node<'_>, host: Host<'_>, report: &mut Report) {
+fn long_running(template: &Field<'_>, host: Host<'_>, report: &mut Report) {
     pod::template(template, host, report);
     let spec = template.get("spec");
     let policy = spec.get("restartPolicy");
@@ -186,23 +186,23 @@ fn long_running(template: &Node<'_>, host: Host<'_>, report: &mut Report) {
 }
 
 /// Notes an integer below 0, and a string that is no percentage.
-pub(super) fn int_or_percentage(node: &Node<'_>, report: &mut Report) {
-    report.not_negative(node);
-    if let Some(Value::String(text)) = node.value
+pub(super) fn int_or_percentage(field: &Field<'_>, report: &mut Report) {
+    report.not_negative(field);
+    if let Some(Value::String(text)) = field.value
         && percentage(text).is_none()
     {
-        report.misspelt(node, text, &PERCENTAGE);
+        report.misspelt(field, text, &PERCENTAGE);
     }
 }
 
 /// Notes more than 100%.
-pub(super) fn at_most_all(node: &Node<'_>, report: &mut Report) {
-    if percentage(node.text()).is_some_and(|number| number > 100) {
-        report.add(node, format!("is {:?}; give 100% at most", node.text()));
+pub(super) fn at_most_all(field: &Field<'_>, report: &mut Report) {
+    if percentage(field.text()).is_some_and(|number| number > 100) {
+        report.add(field, format!("is {:?}; give 100% at most", field.text()));
     }
 }
 
 /// The integer, or the number of a percentage. None where there is neither.
-fn amount(node: &Node<'_>) -> Option<i64> {
-    node.integer().or_else(|| percentage(node.text()))
+fn amount(field: &Field<'_>) -> Option<i64> {
+    field.integer().or_else(|| percentage(field.text()))
 }

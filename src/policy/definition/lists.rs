@@ -3,7 +3,7 @@
 
 use super::{Place, below, keeps_unknown};
 use crate::domain::GroupVersionKind;
-use crate::engine::{MergeKey, PatchKind, Patching};
+use crate::engine::{MergeKey, PatchAction, PatchKind};
 use crate::json::{Pointer, Value};
 use crate::patch::strategic::{ListMerge, Schema, spelled};
 use crate::policy::part::Part;
@@ -11,7 +11,7 @@ use crate::policy::part::Part;
 /// What is wrong with a patch, and where in the rule: its declared lists, and lists that it would replace although the definition has
 /// keys for them.
 pub(super) fn problems(
-    patching: &Patching,
+    patching: &PatchAction,
     gvk: &GroupVersionKind,
     pod_templates: &[Pointer],
     definition: &Value<'_>,

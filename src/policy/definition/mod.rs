@@ -7,9 +7,9 @@
 mod lists;
 
 use crate::domain::GroupVersionKind;
-use crate::engine::{Action, Elsewhere, Fort, Patching, PolicySet};
+use crate::engine::{Action, Elsewhere, Fort, PatchAction, PolicySet};
 use crate::json::{Object, Pointer, Value};
-use crate::schema::{self, Mismatch, Problem, Shape};
+use crate::schema::{self, Mismatch, MismatchKind, Shape};
 
 use super::types;
 
@@ -97,15 +97,15 @@ pub fn misfits_of_object(document: &Value<'_>, kind: &GroupVersionKind, object: 
     found.map(|Mismatch { place, problem }| format!("{place}: {problem}; {}", advice(&problem))).collect()
 }
 
-fn advice(problem: &Problem) -> &'static str {
+fn advice(problem: &MismatchKind) -> &'static str {
     match problem {
-        Problem::Type { .. } => "the member refuses the object: change the value, or the place",
-        Problem::UnknownField => "the member drops it: check its spelling",
+        MismatchKind::Type { .. } => "the member refuses the object: change the value, or the place",
+        MismatchKind::UnknownField => "the member drops it: check its spelling",
     }
 }
 
 /// What a patch writes that does not fit the schema, each with its place in the patch.
-fn misfits(patching: &Patching, schema: &Value<'_>) -> Vec<(Pointer, String)> {
+fn misfits(patching: &PatchAction, schema: &Value<'_>) -> Vec<(Pointer, String)> {
     // The schema says nothing of `metadata`, which has the same type in every kind.
     let in_metadata = |place: &Pointer| place.tokens().first().is_some_and(|step| step == "metadata");
     let found = types::patched(patching, Shape::Definition(schema)).into_iter();

@@ -4,7 +4,7 @@
 //! an object that is not revised. Whether an expression gives the same again depends on the object; `check -f` tries it.
 
 use super::writes::{self, Operation};
-use crate::engine::{Action, OnError, PatchKind, Patching, Policy, Rule};
+use crate::engine::{Action, OnError, PatchAction, PatchKind, Policy, Rule};
 use crate::expression::{Condition, Variable};
 use crate::json::Pointer;
 use crate::patch::rfc6902::MissingPath;
@@ -38,7 +38,7 @@ pub fn certain_repeats(policy: &Policy, rule: &Rule) -> Vec<(Pointer, String)> {
         let problem = (Pointer::of(["image", "repositoryPrefix"]), "adds the prefix again".to_owned());
         return is_certain.then_some(problem).into_iter().collect();
     }
-    let Action::Patch(patching @ Patching { kind: PatchKind::Json(missing), .. }) = &rule.action else {
+    let Action::Patch(patching @ PatchAction { kind: PatchKind::Json(missing), .. }) = &rule.action else {
         return Vec::new();
     };
     let place = Pointer::of(["patch", "value"]);

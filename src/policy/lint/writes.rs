@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::domain::GroupVersionKind;
 use crate::engine::{
-    Action, Elsewhere, Env, EnvChange, Image, MergeKey, PatchKind, Patching, PolicySet, Rule, Templated,
+    Action, Elsewhere, Env, EnvChange, Image, MergeKey, PatchAction, PatchKind, PolicySet, Rule, Templated,
 };
 use crate::json::{Object, Pointer, Value};
 use crate::patch::strategic::{ListMerge, Schema, spelled};
@@ -106,7 +106,7 @@ fn image(image: &Image) -> Vec<Write> {
     parts.into_iter().filter_map(write).collect()
 }
 
-fn patch(patching: &Patching, gvk: &GroupVersionKind, set: &PolicySet) -> Vec<Write> {
+fn patch(patching: &PatchAction, gvk: &GroupVersionKind, set: &PolicySet) -> Vec<Write> {
     let pod_templates = set.active_pod_templates(gvk);
     let schema = |keys: &[MergeKey]| {
         Schema::of(&gvk.api_version(), &gvk.kind, &pod_templates)
@@ -189,7 +189,7 @@ struct Leaf {
     field: Pointer,
 }
 
-fn leaves(patching: &Patching, schema: Option<&Schema>) -> Vec<Leaf> {
+fn leaves(patching: &PatchAction, schema: Option<&Schema>) -> Vec<Leaf> {
     let root = Part::Templated(&patching.value);
     let mut walk = Walk { schema, merges: true, leaves: Vec::new() };
     if !matches!(patching.kind, PatchKind::Json(_)) {

@@ -193,7 +193,7 @@ fn a_part_of_a_selector_that_cannot_be_read_selects_all() {
     );
     for unreadable in [r#""all""#, "{}", "null", "[]"] {
         let set = cluster(unreadable);
-        assert!(set.broken.is_empty() && is_answered(&set, "A", "n"), "{unreadable}");
+        assert!(set.invalid.is_empty() && is_answered(&set, "A", "n"), "{unreadable}");
     }
 }
 
@@ -210,7 +210,7 @@ fn documents_of_no_sense_at_all_are_faulty_and_select_nothing() {
     .map(document);
     let Admitted { policies, verdicts } = admit(&documents);
     assert!(verdicts.iter().all(|verdict| !verdict.is_in_force()), "{verdicts:?}");
-    assert_eq!(policies.broken, []);
+    assert_eq!(policies.invalid, []);
 }
 
 fn interpretation(name: &str, spec: &str) -> Value<'static> {

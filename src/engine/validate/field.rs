@@ -10,51 +10,51 @@ use crate::json::{Object, Pointer, Value};
 
 /// A value of an object and its place, or a place where nothing is. A null counts as nothing, as it does for Go.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node<'n> {
+pub(super) struct Field<'n> {
     pub(super) value: Option<&'n Value<'n>>,
-    step: Step<'n>,
+    step: PathStep<'n>,
     parent: Option<&'n Self>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Step<'n> {
+enum PathStep<'n> {
     Root,
     Name(&'n str),
     Names(&'n [&'n str]),
     Index(usize),
 }
 
-impl<'n> Node<'n> {
+impl<'n> Field<'n> {
     /// The whole object.
     pub(super) fn root(value: &'n Value<'n>) -> Self {
-        Self { value: Some(value), step: Step::Root, parent: None }
+        Self { value: Some(value), step: PathStep::Root, parent: None }
     }
 
     /// The member `name`.
-    pub(super) fn get<'s>(&'s self, name: &'s str) -> Node<'s> {
-        self.child(self.value.and_then(|value| value.get(name)), Step::Name(name))
+    pub(super) fn get<'s>(&'s self, name: &'s str) -> Field<'s> {
+        self.child(self.value.and_then(|value| value.get(name)), PathStep::Name(name))
     }
 
     /// The member of a member, and so on.
-    pub(super) fn at<'s>(&'s self, names: &'s [&'s str]) -> Node<'s> {
+    pub(super) fn at<'s>(&'s self, names: &'s [&'s str]) -> Field<'s> {
         let value = names.iter().try_fold(self.value, |value, name| Some(value?.get(name)));
-        self.child(value.flatten(), Step::Names(names))
+        self.child(value.flatten(), PathStep::Names(names))
     }
 
-    fn child<'s>(&'s self, value: Option<&'s Value<'s>>, step: Step<'s>) -> Node<'s> {
-        Node { value: value.filter(|value| !value.is_null()), step, parent: Some(self) }
+    fn child<'s>(&'s self, value: Option<&'s Value<'s>>, step: PathStep<'s>) -> Field<'s> {
+        Field { value: value.filter(|value| !value.is_null()), step, parent: Some(self) }
     }
 
     /// The items of the list; none if it is no list.
-    pub(super) fn items(&self) -> impl Iterator<Item = Node<'_>> {
+    pub(super) fn items(&self) -> impl Iterator<Item = Field<'_>> {
         let items = self.value.and_then(Value::as_array).unwrap_or_default();
-        items.iter().enumerate().map(|(position, item)| self.child(Some(item), Step::Index(position)))
+        items.iter().enumerate().map(|(position, item)| self.child(Some(item), PathStep::Index(position)))
     }
 
     /// The members of the map; none if it is no map.
-    pub(super) fn entries(&self) -> impl Iterator<Item = (&str, Node<'_>)> {
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&str, Field<'_>)> {
         let members = self.map().into_iter().flat_map(Object::iter);
-        members.map(|(name, value)| (name, self.child(Some(value), Step::Name(name))))
+        members.map(|(name, value)| (name, self.child(Some(value), PathStep::Name(name))))
     }
 
     /// Whether something is there.
@@ -110,10 +110,10 @@ impl<'n> Node<'n> {
     pub(super) fn place(&self) -> Pointer {
         let mut place = self.parent.map_or(Pointer::ROOT, Self::place);
         match self.step {
-            Step::Root => {}
-            Step::Name(name) => place.push(name),
-            Step::Names(names) => names.iter().for_each(|name| place.push(*name)),
-            Step::Index(position) => place.push(position.to_string()),
+            PathStep::Root => {}
+            PathStep::Name(name) => place.push(name),
+            PathStep::Names(names) => names.iter().for_each(|name| place.push(*name)),
+            PathStep::Index(position) => place.push(position.to_string()),
         }
         place
     }
@@ -127,109 +127,112 @@ pub(super) struct Report {
 
 impl Report {
     /// Notes that something is wrong: `<problem>; <advice>`.
-    pub(super) fn add(&mut self, node: &Node<'_>, problem: impl Into<String>) {
-        self.found.push(Violation { place: node.place(), problem: problem.into() });
+    pub(super) fn add(&mut self, field: &Field<'_>, problem: impl Into<String>) {
+        self.found.push(Violation { place: field.place(), problem: problem.into() });
     }
 
     /// Notes what is missing or an empty string.
-    pub(super) fn required(&mut self, node: &Node<'_>) {
-        if node.is_blank() {
-            self.add(node, "is missing or empty, and is required; set it");
+    pub(super) fn required(&mut self, field: &Field<'_>) {
+        if field.is_blank() {
+            self.add(field, "is missing or empty, and is required; set it");
         }
     }
 
     /// Notes a list or map that is missing or empty.
-    pub(super) fn not_empty(&mut self, node: &Node<'_>, what: &str) {
-        if node.is_empty() {
-            self.add(node, format!("is missing or empty; give at least one {what}"));
+    pub(super) fn not_empty(&mut self, field: &Field<'_>, what: &str) {
+        if field.is_empty() {
+            self.add(field, format!("is missing or empty; give at least one {what}"));
         }
     }
 
     /// Notes what is there and must not be.
-    pub(super) fn forbidden(&mut self, node: &Node<'_>, because: impl fmt::Display) {
-        let is_empty_list = node.value.and_then(Value::as_array).is_some_and(<[_]>::is_empty);
-        if node.is_set() && !is_empty_list {
-            self.add(node, format!("must not be set {because}; take it away"));
+    pub(super) fn forbidden(&mut self, field: &Field<'_>, because: impl fmt::Display) {
+        let is_empty_list = field.value.and_then(Value::as_array).is_some_and(<[_]>::is_empty);
+        if field.is_set() && !is_empty_list {
+            self.add(field, format!("must not be set {because}; take it away"));
         }
     }
 
     /// Notes a string that is none of `allowed`. The empty one stands for the default.
-    pub(super) fn one_of(&mut self, node: &Node<'_>, allowed: &[&str]) {
-        let text = node.text();
+    pub(super) fn one_of(&mut self, field: &Field<'_>, allowed: &[&str]) {
+        let text = field.text();
         if !text.is_empty() && !allowed.contains(&text) {
-            self.add(node, format!("is {text:?}, which is not supported; use one of {}", allowed.join(", ")));
+            self.add(
+                field,
+                format!("is {text:?}, which is not supported; use one of {}", allowed.join(", ")),
+            );
         }
     }
 
     /// Notes a string that is none of `allowed`, for a field where the empty one is not the default.
-    pub(super) fn one_of_these(&mut self, node: &Node<'_>, allowed: &[&str]) {
-        if node.value.and_then(Value::as_str) == Some("") {
-            self.add(node, format!("is empty; use one of {}, or take it away", allowed.join(", ")));
+    pub(super) fn one_of_these(&mut self, field: &Field<'_>, allowed: &[&str]) {
+        if field.value.and_then(Value::as_str) == Some("") {
+            self.add(field, format!("is empty; use one of {}, or take it away", allowed.join(", ")));
         }
-        self.one_of(node, allowed);
+        self.one_of(field, allowed);
     }
 
     /// Notes a string that is there and is empty or not spelled as it must be.
-    pub(super) fn spelled_if_set(&mut self, node: &Node<'_>, syntax: &Syntax) {
-        if node.is_set() {
-            self.required_as(node, syntax);
+    pub(super) fn spelled_if_set(&mut self, field: &Field<'_>, syntax: &Syntax) {
+        if field.is_set() {
+            self.required_as(field, syntax);
         }
     }
 
     /// Notes a string that is not spelled as it must be. An empty one is not looked at.
-    pub(super) fn spelled(&mut self, node: &Node<'_>, syntax: &Syntax) {
-        let text = node.text();
+    pub(super) fn spelled(&mut self, field: &Field<'_>, syntax: &Syntax) {
+        let text = field.text();
         if !text.is_empty() && !(syntax.holds)(text) {
-            self.misspelt(node, text, syntax);
+            self.misspelt(field, text, syntax);
         }
     }
 
     /// Notes a string that is missing, empty, or not spelled as it must be.
-    pub(super) fn required_as(&mut self, node: &Node<'_>, syntax: &Syntax) {
-        self.required(node);
-        self.spelled(node, syntax);
+    pub(super) fn required_as(&mut self, field: &Field<'_>, syntax: &Syntax) {
+        self.required(field);
+        self.spelled(field, syntax);
     }
 
-    /// Notes `text`, which belongs to the node and is not spelled as it must be.
-    pub(super) fn misspelt(&mut self, node: &Node<'_>, text: &str, syntax: &Syntax) {
-        self.add(node, format!("{text:?} is no {}; use {}", syntax.name, syntax.advice));
+    /// Notes `text`, which belongs to the field and is not spelled as it must be.
+    pub(super) fn misspelt(&mut self, field: &Field<'_>, text: &str, syntax: &Syntax) {
+        self.add(field, format!("{text:?} is no {}; use {}", syntax.name, syntax.advice));
     }
 
     /// Notes an integer below 0.
-    pub(super) fn not_negative(&mut self, node: &Node<'_>) {
-        self.range(node, 0, i64::MAX);
+    pub(super) fn not_negative(&mut self, field: &Field<'_>) {
+        self.range(field, 0, i64::MAX);
     }
 
     /// Notes an integer outside of these bounds, which count as inside.
-    pub(super) fn range(&mut self, node: &Node<'_>, least: i64, most: i64) {
-        let Some(number) = node.integer().filter(|number| !(least..=most).contains(number)) else { return };
+    pub(super) fn range(&mut self, field: &Field<'_>, least: i64, most: i64) {
+        let Some(number) = field.integer().filter(|number| !(least..=most).contains(number)) else { return };
         let advice = match (least, most) {
             (_, i64::MAX) => format!("{least} or more"),
             _ => format!("a number from {least} to {most}"),
         };
-        self.add(node, format!("is {number}; give {advice}"));
+        self.add(field, format!("is {number}; give {advice}"));
     }
 
     /// Notes a string that has been `seen` already, since another item must not have it too.
-    pub(super) fn unique(&mut self, node: &Node<'_>, seen: &mut HashSet<String>, what: &str) {
-        let text = node.text();
+    pub(super) fn unique(&mut self, field: &Field<'_>, seen: &mut HashSet<String>, what: &str) {
+        let text = field.text();
         if !text.is_empty() && !seen.insert(text.to_owned()) {
-            self.add(node, format!("{text:?} is the {what} of another one too; use another {what}"));
+            self.add(field, format!("{text:?} is the {what} of another one too; use another {what}"));
         }
     }
 
     /// Notes an integer that is missing, or outside of these bounds.
-    pub(super) fn required_range(&mut self, node: &Node<'_>, least: i64, most: i64) {
-        if !node.is_set() {
-            self.required(node);
+    pub(super) fn required_range(&mut self, field: &Field<'_>, least: i64, most: i64) {
+        if !field.is_set() {
+            self.required(field);
         }
-        self.range(node, least, most);
+        self.range(field, least, most);
     }
 
     /// Notes all of the members that are there except for the first one, if `source` can have only one of them. Says which is there.
     pub(super) fn at_most_one<'s>(
         &mut self,
-        source: &Node<'_>,
+        source: &Field<'_>,
         members: &[&'s str],
         what: &str,
     ) -> Option<&'s str> {

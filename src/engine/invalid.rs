@@ -5,24 +5,24 @@
 
 use super::compiled::Owner;
 use super::selectors::ResourceSelector;
-use super::transformations::Home;
+use super::transformations::TransformationScope;
 use crate::domain::{Failure, GroupVersionKind, Workload};
 use crate::json::Raw;
 
 /// A document that is out of use.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Broken {
+pub struct InvalidDocument {
     /// The document, as `Kind/name`.
     pub document: String,
     /// What is wrong with it: the first of all.
     pub problem: String,
     /// What it stands for.
-    pub scope: BrokenScope,
+    pub scope: InvalidScope,
 }
 
 /// What can't be answered while a document is out of use.
 #[derive(Clone, Debug, PartialEq)]
-pub enum BrokenScope {
+pub enum InvalidScope {
     /// A policy: whatever it selects. A part of a selector that can't be read selects all.
     Policy {
         /// Whose it is.
@@ -33,7 +33,7 @@ pub enum BrokenScope {
     /// A transformation: whoever chooses it.
     Transformation {
         /// Where it can be chosen.
-        home: Home,
+        scope: TransformationScope,
         /// Its name.
         name: String,
     },
@@ -41,13 +41,13 @@ pub enum BrokenScope {
     Interpretation(GroupVersionKind),
 }
 
-impl Broken {
+impl InvalidDocument {
     /// Why there is no answer.
     pub(super) fn failure(&self) -> Failure {
         let what = match self.scope {
-            BrokenScope::Policy { .. } => "selects this workload",
-            BrokenScope::Transformation { .. } => "is chosen by this workload",
-            BrokenScope::Interpretation(_) => "interprets this kind",
+            InvalidScope::Policy { .. } => "selects this workload",
+            InvalidScope::Transformation { .. } => "is chosen by this workload",
+            InvalidScope::Interpretation(_) => "interprets this kind",
         };
         let problem = &self.problem;
         Failure::unavailable(format!(
@@ -59,16 +59,16 @@ impl Broken {
     /// Whether it is a policy that selects the workload.
     pub(super) fn selects(&self, workload: &Workload, object: &Raw<'_>) -> Result<bool, Failure> {
         match &self.scope {
-            BrokenScope::Policy { owner, selectors } => owner.selects(selectors, workload, object),
-            BrokenScope::Transformation { .. } | BrokenScope::Interpretation(_) => Ok(false),
+            InvalidScope::Policy { owner, selectors } => owner.selects(selectors, workload, object),
+            InvalidScope::Transformation { .. } | InvalidScope::Interpretation(_) => Ok(false),
         }
     }
 
     /// Where it can be chosen in `namespace`, if it is a transformation of that name.
-    pub(super) fn chosen_as(&self, namespace: &str, wanted: &str) -> Option<&Home> {
+    pub(super) fn chosen_as(&self, namespace: &str, wanted: &str) -> Option<&TransformationScope> {
         match &self.scope {
-            BrokenScope::Transformation { home, name } if name == wanted && home.includes(namespace) => {
-                Some(home)
+            InvalidScope::Transformation { scope, name } if name == wanted && scope.includes(namespace) => {
+                Some(scope)
             }
             _ => None,
         }
@@ -76,6 +76,6 @@ impl Broken {
 
     /// Whether it is an interpretation of the kind.
     pub(super) fn interprets(&self, gvk: &GroupVersionKind) -> bool {
-        matches!(&self.scope, BrokenScope::Interpretation(target) if target == gvk)
+        matches!(&self.scope, InvalidScope::Interpretation(target) if target == gvk)
     }
 }
