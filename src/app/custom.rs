@@ -15,7 +15,7 @@ use prometheus_client::registry::Registry;
 
 use super::in_force::InForce;
 use crate::apiserver::{ApiServer, Event, Kind, Stored, Watched};
-use crate::controller::Verdict;
+use crate::controller::PolicyResource;
 use crate::doors::StoredPolicies;
 use crate::json::{Object, Value};
 use crate::policy::{self, Seniority};
@@ -251,7 +251,7 @@ impl CustomPolicies {
         let verdicts = documents.into_iter().zip(verdicts).map(|((key, document), verdict)| {
             let (position, namespace, name) = key;
             let Document { uid, generation, status, .. } = document;
-            Verdict {
+            PolicyResource {
                 kind: Kind::POLICIES[position].clone(),
                 namespace,
                 name,

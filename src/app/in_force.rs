@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use crate::controller::{Policies, Verdict};
+use crate::controller::{Policies, PolicyResource};
 use crate::engine::PolicySet;
 use crate::service::Service;
 
@@ -28,15 +28,15 @@ impl InForce {
     }
 
     /// Puts a set in force, with what there is to say about the documents that it comes from.
-    pub(super) fn put(&self, set: PolicySet, verdicts: Vec<Verdict>) {
+    pub(super) fn put(&self, set: PolicySet, resources: Vec<PolicyResource>) {
         let set = Arc::new(set);
         self.service.replace_policies(Arc::clone(&set));
-        self.tell(set, verdicts);
+        self.tell(set, resources);
     }
 
     /// Tells of a set that is in force already.
-    pub(super) fn tell(&self, set: Arc<PolicySet>, verdicts: Vec<Verdict>) {
-        self.told.send_replace(Arc::new(Policies { set, verdicts }));
+    pub(super) fn tell(&self, set: Arc<PolicySet>, resources: Vec<PolicyResource>) {
+        self.told.send_replace(Arc::new(Policies { set, resources }));
         self.is_known.send_replace(true);
     }
 

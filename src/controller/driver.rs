@@ -1,4 +1,4 @@
-//! Watches Works and bindings, and does what [`Fleet`] says.
+//! Watches Works and bindings, and does what [`Planner`] says.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::pending;
@@ -11,14 +11,14 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use serde_json::json;
 use tokio::sync::watch;
 
-use super::fleet::{Fleet, Limits, Moment, Next, Scope, Seen, Touched, WorkName};
 use super::metrics::ControllerMetrics;
+use super::planner::{Moment, Next, ObservedWork, Planner, RateLimits, Scope, TouchOutcome, WorkName};
 use super::policies::Policies;
 use super::statuses::Statuses;
 use crate::apiserver::{ApiServer, CallError, Event, Kind, Stored, Watched};
 use crate::domain::{BindingName, Code, Failure, allocation_annotation, annotated_allocation};
 use crate::json::Text;
-use crate::service::{Due, Service, Standing, WorkReview};
+use crate::service::{Service, SyncState, SyncStatus, WorkReview};
 
 /// How often is told, at the most, how far things are.
 const REPORT: Duration = Duration::from_secs(1);
@@ -44,7 +44,7 @@ struct Driver<'d> {
     metrics: &'d ControllerMetrics,
     start: Instant,
     policies: Arc<Policies>,
-    fleet: Fleet,
+    planner: Planner,
     calls: Calls,
     statuses: Statuses,
     report: Report,
@@ -66,7 +66,7 @@ struct Report {
     /// Whether it has been told that this takes long.
     told_long: bool,
     /// Whether it has been told that nobody asks.
-    told_unasked: bool,
+    reported_bypassed: bool,
 }
 
 /// Does the work of the elected replica, until it is dropped.
@@ -82,7 +82,7 @@ pub(super) async fn drive(
         metrics,
         start: Instant::now(),
         policies: Arc::clone(&policies.borrow_and_update()),
-        fleet: Fleet::new(Limits::default()),
+        planner: Planner::new(RateLimits::default()),
         calls: FuturesUnordered::new(),
         statuses: Statuses::default(),
         report: Report::default(),
@@ -126,7 +126,7 @@ impl Driver<'_> {
     /// Begins what is to be done now; says when something may be to be done again.
     fn act(&mut self) -> Option<Instant> {
         let wake = loop {
-            match self.fleet.next(self.now()) {
+            match self.planner.next(self.now()) {
                 Next::Touch(name) => self.touch(name),
                 Next::Clear { binding, version, allocations } => self.clear(binding, &version, &allocations),
                 Next::Wait(at) => break at.map(|at| self.start + at.0),
@@ -180,8 +180,9 @@ impl Driver<'_> {
                 self.metrics.count_touch(if passed_by { "unasked" } else { "done" });
                 self.is_troubled = false;
                 let seen = Box::new(self.seen(&stored));
-                let outcome = if passed_by { Touched::Unasked(seen) } else { Touched::Done(seen) };
-                self.fleet.touched(now, &name, outcome);
+                let outcome =
+                    if passed_by { TouchOutcome::Bypassed(seen) } else { TouchOutcome::Revised(seen) };
+                self.planner.touched(now, &name, outcome);
             }
             Ended::Touch(name, Err(error)) => {
                 // Who may touch none is no fault of this one.
@@ -191,14 +192,14 @@ impl Driver<'_> {
                 if is_its_own || !std::mem::replace(&mut self.is_troubled, true) {
                     tracing::warn!(work = %name, %error, "a Work could not be revised again; it is tried again later");
                 }
-                let outcome = if is_its_own { Touched::Refused } else { Touched::Trouble };
-                self.fleet.touched(now, &name, outcome);
+                let outcome = if is_its_own { TouchOutcome::Rejected } else { TouchOutcome::ServerError };
+                self.planner.touched(now, &name, outcome);
             }
             Ended::Clear(binding, result) => {
                 if let Err(error) = &result {
                     tracing::info!(%binding, %error, "the ledger could not be cleared; it is tried again later");
                 }
-                self.fleet.cleared(now, &binding, result.is_ok());
+                self.planner.cleared(now, &binding, result.is_ok());
             }
             Ended::Status(key, status, result) => {
                 self.statuses.written(Instant::now(), &key, &status, result.map(drop));
@@ -207,17 +208,17 @@ impl Driver<'_> {
         self.report.outdated = true;
     }
 
-    fn seen(&self, stored: &Stored) -> Seen {
+    fn seen(&self, stored: &Stored) -> ObservedWork {
         let metadata = stored.metadata();
-        let standing = Text::parse(stored.text().as_bytes())
+        let sync = Text::parse(stored.text().as_bytes())
             .ok()
-            .and_then(|text| Standing::of(&self.policies.set, stored.namespace(), text.root()));
-        Seen {
+            .and_then(|text| SyncState::of(&self.policies.set, stored.namespace(), text.root()));
+        ObservedWork {
             uid: metadata.uid.clone().unwrap_or_default(),
             version: stored.resource_version().parse().ok(),
             generation: metadata.generation.unwrap_or_default(),
             deleting: metadata.deletion_timestamp.is_some(),
-            standing,
+            sync,
         }
     }
 
@@ -225,13 +226,13 @@ impl Driver<'_> {
         let now = self.now();
         self.sees(&Kind::WORK, &event);
         match event {
-            Event::Restarted => self.fleet.begin_list(),
+            Event::Restarted => self.planner.begin_list(),
             Event::Applied(stored) => {
                 let seen = self.seen(&stored);
-                self.fleet.applied(now, &name_of(&stored), seen);
+                self.planner.applied(now, &name_of(&stored), seen);
             }
-            Event::Synced => self.fleet.end_list(now),
-            Event::Deleted(stored) => self.fleet.deleted(now, &name_of(&stored)),
+            Event::Synced => self.planner.end_list(now),
+            Event::Deleted(stored) => self.planner.deleted(now, &name_of(&stored)),
             Event::Failed { .. } => return,
         }
         self.report.outdated = true;
@@ -249,13 +250,13 @@ impl Driver<'_> {
             name: stored.name().to_owned(),
         };
         match event {
-            Event::Restarted => self.fleet.begin_bindings(scope),
+            Event::Restarted => self.planner.begin_bindings(scope),
             Event::Applied(stored) => {
                 let version = stored.resource_version().to_owned();
-                self.fleet.binding(now, &name(&stored), version, entries(&stored));
+                self.planner.binding(now, &name(&stored), version, entries(&stored));
             }
-            Event::Synced => self.fleet.end_bindings(now, scope),
-            Event::Deleted(stored) => self.fleet.binding_deleted(now, &name(&stored)),
+            Event::Synced => self.planner.end_bindings(now, scope),
+            Event::Deleted(stored) => self.planner.binding_deleted(now, &name(&stored)),
             Event::Failed { .. } => {}
         }
     }
@@ -291,7 +292,7 @@ impl Driver<'_> {
     }
 
     fn begin_epoch(&mut self) {
-        self.fleet.begin_epoch(self.now(), self.policies.allocations());
+        self.planner.begin_epoch(self.now(), self.policies.allocations());
         self.report.outdated = true;
     }
 
@@ -306,18 +307,18 @@ impl Driver<'_> {
         }
         self.report.at = Some(now + REPORT);
         self.report.outdated = false;
-        let tally = self.fleet.tally();
-        let is_listed = tally.is_some();
-        let tally: Option<BTreeMap<_, _>> =
-            tally.map(|tally| tally.into_iter().map(|(owner, tally)| (owner.clone(), tally)).collect());
-        self.statuses.write(now, self.server, &self.policies, tally.as_ref(), &self.calls);
-        let stale = self.fleet.stale();
+        let counts = self.planner.work_counts();
+        let is_listed = counts.is_some();
+        let counts: Option<BTreeMap<_, _>> =
+            counts.map(|counts| counts.into_iter().map(|(owner, counts)| (owner.clone(), counts)).collect());
+        self.statuses.write(now, self.server, &self.policies, counts.as_ref(), &self.calls);
+        let stale = self.planner.stale();
         self.metrics.set_stale(stale);
-        self.tell_unasked();
+        self.report_bypassed();
         match self.report.busy_since {
             Some((since, _)) if stale > 0 && since.elapsed() > LONG && !self.report.told_long => {
                 self.report.told_long = true;
-                let examples: Vec<String> = self.fleet.examples().take(EXAMPLES).map(example).collect();
+                let examples: Vec<String> = self.planner.examples().take(EXAMPLES).map(example).collect();
                 tracing::warn!(
                     works = stale,
                     examples = examples.join("; "),
@@ -341,11 +342,11 @@ impl Driver<'_> {
     }
 
     /// Says once that Works are stored without the door being asked, and once that it is asked.
-    fn tell_unasked(&mut self) {
-        let works = self.fleet.unasked().count();
-        let is_news = (works > 0) != self.report.told_unasked;
-        self.report.told_unasked = works > 0;
-        match self.fleet.unasked().next() {
+    fn report_bypassed(&mut self) {
+        let works = self.planner.bypassed().count();
+        let is_news = (works > 0) != self.report.reported_bypassed;
+        self.report.reported_bypassed = works > 0;
+        match self.planner.bypassed().next() {
             Some(example) if is_news => tracing::warn!(
                 works,
                 %example,
@@ -360,8 +361,8 @@ impl Driver<'_> {
 /// Whether a Work that has been touched has no record although the door would have given it one, or denied the touch.
 async fn is_passed_by(service: &Service, policies: &Policies, stored: &Stored) -> bool {
     let Ok(text) = Text::parse(stored.text().as_bytes()) else { return false };
-    let standing = Standing::of(&policies.set, stored.namespace(), text.root());
-    if !standing.is_some_and(|standing| standing.due == Due::Unrecorded) {
+    let sync = SyncState::of(&policies.set, stored.namespace(), text.root());
+    if !sync.is_some_and(|sync| sync.status == SyncStatus::Unrecorded) {
         return false;
     }
     let review = WorkReview { namespace: stored.namespace(), object: text.root(), old: None, dry_run: true };

@@ -1,7 +1,7 @@
 //! What the one elected replica does: it sees to it that the Works that are stored are as the policies say, without anybody writing
 //! them; it writes the `status` of policies; it clears what is left of allocations that no policy names.
 //!
-//! * [`fleet`] decides which Works are to be touched when. Pure.
+//! * [`planner`] decides which Works are to be touched when. Pure.
 //! * `election` says which replica does it. Its `terms` are pure.
 //! * `driver` watches, touches and writes.
 //! * `status` is what a policy is told about itself. Pure.
@@ -15,8 +15,8 @@
 
 mod driver;
 mod election;
-pub mod fleet;
 mod metrics;
+pub mod planner;
 mod policies;
 mod status;
 mod statuses;
@@ -30,7 +30,7 @@ use crate::service::Service;
 
 pub use election::{ElectionOptions, identity};
 pub use metrics::ControllerMetrics;
-pub use policies::{Policies, Verdict};
+pub use policies::{Policies, PolicyResource};
 
 /// Stands for election, and does the work of the elected replica while it is that, until `shutdown`.
 ///

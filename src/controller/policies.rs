@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::fleet::Allocations;
+use super::planner::Allocations;
 use crate::apiserver::Kind;
 use crate::engine::{Handover, Owner, PolicySet};
 
@@ -15,12 +15,12 @@ pub struct Policies {
     /// The same that the door answers by.
     pub set: Arc<PolicySet>,
     /// One for each custom resource; none where policies are files.
-    pub verdicts: Vec<Verdict>,
+    pub resources: Vec<PolicyResource>,
 }
 
 /// What is to be said about one custom resource.
 #[derive(Clone, Debug)]
-pub struct Verdict {
+pub struct PolicyResource {
     /// Its kind, one of [`Kind::POLICIES`].
     pub kind: Kind,
     /// Its namespace; empty for one in none.
@@ -39,7 +39,7 @@ pub struct Verdict {
     pub status: Option<Value>,
 }
 
-impl Verdict {
+impl PolicyResource {
     /// What the engine calls it, if it selects Works.
     pub(super) fn owner(&self) -> Option<Owner> {
         match self.kind.kind.as_ref() {
@@ -57,10 +57,10 @@ impl Policies {
     pub(super) fn differ(&self, other: &Self) -> bool {
         // What a faulty policy selects depends on its document.
         let faulty = |policies: &Self| -> Vec<(Kind, String, String, i64)> {
-            let faulty = policies.verdicts.iter().filter(|verdict| !verdict.findings.is_empty());
-            let name = |verdict: &Verdict| {
-                let (namespace, name) = (verdict.namespace.clone(), verdict.name.clone());
-                (verdict.kind.clone(), namespace, name, verdict.generation)
+            let faulty = policies.resources.iter().filter(|resource| !resource.findings.is_empty());
+            let name = |resource: &PolicyResource| {
+                let (namespace, name) = (resource.namespace.clone(), resource.name.clone());
+                (resource.kind.clone(), namespace, name, resource.generation)
             };
             faulty.map(name).collect()
         };
@@ -73,7 +73,7 @@ impl Policies {
             |handover: &Handover| matches!(handover, Handover::AfterRelease { timeout: Some(_) });
         let all = &self.set.allocations;
         let timed = all.iter().filter(|(_, allocation)| ends_with_time(&allocation.handover));
-        let is_whole = self.verdicts.iter().all(|verdict| verdict.findings.is_empty());
+        let is_whole = self.resources.iter().all(|resource| resource.findings.is_empty());
         Allocations {
             timed: timed.map(|(name, _)| name.clone()).collect(),
             defined: is_whole.then(|| all.keys().cloned().collect::<BTreeSet<_>>()),

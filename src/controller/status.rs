@@ -4,8 +4,8 @@
 
 use serde_json::{Value, json};
 
-use super::fleet::Tally;
-use super::policies::Verdict;
+use super::planner::WorkCounts;
+use super::policies::PolicyResource;
 use crate::domain::shorten;
 
 /// The longest message of a condition that Kubernetes takes.
@@ -14,8 +14,13 @@ const MAX_MESSAGE_BYTES: usize = 32_000;
 /// The `status` that a policy is to have, given the one that it has, as a merge patch of it; `None` if that is the same.
 ///
 /// `works` is how many Works it selects: `None` for a policy that selects none, or if that is not known at the moment.
-pub(super) fn change(verdict: &Verdict, works: Works, stored: Option<&Value>, time: &str) -> Option<Value> {
-    let Verdict { generation, findings, warnings, .. } = verdict;
+pub(super) fn change(
+    resource: &PolicyResource,
+    works: Works,
+    stored: Option<&Value>,
+    time: &str,
+) -> Option<Value> {
+    let PolicyResource { generation, findings, warnings, .. } = resource;
     let generation = *generation;
     let null = Value::Null;
     let stored = stored.unwrap_or(&null);
@@ -28,7 +33,7 @@ pub(super) fn change(verdict: &Verdict, works: Works, stored: Option<&Value>, ti
     let told = if findings.is_empty() { warnings } else { findings };
     let message = shorten(told.join("; "), MAX_MESSAGE_BYTES);
     let works = match works {
-        Works::Counted(Tally { total, current }) => json!({"total": total, "current": current}),
+        Works::Counted(WorkCounts { total, current }) => json!({"total": total, "current": current}),
         Works::Counting if stored["observedGeneration"] == generation => stored["works"].clone(),
         Works::Counting | Works::None => Value::Null,
     };
@@ -56,7 +61,7 @@ pub(super) enum Works {
     /// Nobody knows at the moment.
     Counting,
     /// So many.
-    Counted(Tally),
+    Counted(WorkCounts),
 }
 
 fn condition(status: &Value) -> Option<&Value> {
@@ -76,8 +81,8 @@ pub(super) fn merged(change: &Value) -> Value {
 mod tests {
     use super::*;
 
-    fn verdict(generation: i64, findings: &[&str]) -> Verdict {
-        Verdict {
+    fn resource(generation: i64, findings: &[&str]) -> PolicyResource {
+        PolicyResource {
             kind: crate::apiserver::Kind::POLICIES[0].clone(),
             namespace: String::new(),
             name: "p".to_owned(),
@@ -92,7 +97,7 @@ mod tests {
     #[test]
     fn what_is_strange_about_a_policy_in_force_is_told_too() {
         let strange =
-            Verdict { warnings: vec!["spec.rules[1]: never applies".to_owned()], ..verdict(1, &[]) };
+            PolicyResource { warnings: vec!["spec.rules[1]: never applies".to_owned()], ..resource(1, &[]) };
         let told = &change(&strange, COUNTED, None, "t1").unwrap()["conditions"][0];
         assert_eq!(
             (&told["status"], &told["message"]),
@@ -100,26 +105,26 @@ mod tests {
         );
     }
 
-    const COUNTED: Works = Works::Counted(Tally { total: 3, current: 1 });
+    const COUNTED: Works = Works::Counted(WorkCounts { total: 3, current: 1 });
 
     #[test]
     fn what_is_so_already_is_not_written_again() {
-        let first = change(&verdict(2, &[]), COUNTED, None, "t1").unwrap();
+        let first = change(&resource(2, &[]), COUNTED, None, "t1").unwrap();
         let stored = merged(&first);
         assert_eq!(stored["conditions"][0]["lastTransitionTime"], "t1");
         assert_eq!(stored["works"], json!({"total": 3, "current": 1}));
-        assert_eq!(change(&verdict(2, &[]), COUNTED, Some(&stored), "t2"), None);
-        assert_eq!(change(&verdict(2, &[]), Works::Counting, Some(&stored), "t2"), None);
-        let more = Works::Counted(Tally { total: 3, current: 2 });
-        let next = change(&verdict(2, &[]), more, Some(&stored), "t2").unwrap();
+        assert_eq!(change(&resource(2, &[]), COUNTED, Some(&stored), "t2"), None);
+        assert_eq!(change(&resource(2, &[]), Works::Counting, Some(&stored), "t2"), None);
+        let more = Works::Counted(WorkCounts { total: 3, current: 2 });
+        let next = change(&resource(2, &[]), more, Some(&stored), "t2").unwrap();
         assert_eq!(next["conditions"][0]["lastTransitionTime"], "t1");
     }
 
     #[test]
     fn a_fault_is_told_with_all_findings_and_a_time() {
-        let stored = merged(&change(&verdict(2, &[]), COUNTED, None, "t1").unwrap());
+        let stored = merged(&change(&resource(2, &[]), COUNTED, None, "t1").unwrap());
         let findings = ["spec.rules: is required", "spec.rulse: unknown field"];
-        let faulty = change(&verdict(3, &findings), Works::None, Some(&stored), "t2").unwrap();
+        let faulty = change(&resource(3, &findings), Works::None, Some(&stored), "t2").unwrap();
         assert_eq!(
             faulty["conditions"][0],
             json!({"type": "Accepted", "status": "False", "reason": "Invalid", "observedGeneration": 3,
@@ -127,14 +132,14 @@ mod tests {
         );
         assert_eq!(faulty["works"], Value::Null);
         let stored = merged(&faulty);
-        assert_eq!(change(&verdict(3, &findings), Works::None, Some(&stored), "t3"), None);
+        assert_eq!(change(&resource(3, &findings), Works::None, Some(&stored), "t3"), None);
     }
 
     #[test]
     fn counts_of_an_older_generation_are_not_taken_for_those_of_a_newer_one() {
-        let stored = merged(&change(&verdict(2, &[]), COUNTED, None, "t1").unwrap());
+        let stored = merged(&change(&resource(2, &[]), COUNTED, None, "t1").unwrap());
         assert_eq!(
-            change(&verdict(3, &[]), Works::Counting, Some(&stored), "t2").unwrap()["works"],
+            change(&resource(3, &[]), Works::Counting, Some(&stored), "t2").unwrap()["works"],
             Value::Null
         );
     }

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::driver::{Calls, Ended};
-use super::fleet::Tally;
-use super::policies::{Policies, Verdict};
+use super::planner::WorkCounts;
+use super::policies::{Policies, PolicyResource};
 use super::status::{Works, change, merged};
 use crate::apiserver::{ApiServer, CallError, Kind};
 use crate::engine::Owner;
@@ -53,25 +53,27 @@ impl Statuses {
         now: Instant,
         server: &ApiServer,
         policies: &Policies,
-        tally: Option<&BTreeMap<Owner, Tally>>,
+        counts: Option<&BTreeMap<Owner, WorkCounts>>,
         calls: &Calls,
     ) {
         self.wait = false;
         let time = Timestamp::try_from(SystemTime::now()).unwrap_or(Timestamp::MAX);
         let time = format!("{time:.0}");
-        for verdict in &policies.verdicts {
-            let written = self.written.entry(name(&key(verdict))).or_default();
-            if written.uid != verdict.uid {
-                *written = Written { uid: verdict.uid.clone(), ..Written::default() };
+        for resource in &policies.resources {
+            let written = self.written.entry(name(&key(resource))).or_default();
+            if written.uid != resource.uid {
+                *written = Written { uid: resource.uid.clone(), ..Written::default() };
             }
-            let works = match (verdict.owner(), tally) {
-                (Some(_), _) if !verdict.findings.is_empty() => Works::None,
-                (Some(owner), Some(tally)) => Works::Counted(tally.get(&owner).copied().unwrap_or_default()),
+            let works = match (resource.owner(), counts) {
+                (Some(_), _) if !resource.findings.is_empty() => Works::None,
+                (Some(owner), Some(counts)) => {
+                    Works::Counted(counts.get(&owner).copied().unwrap_or_default())
+                }
                 (Some(_), None) => Works::Counting,
                 (None, _) => Works::None,
             };
-            let stored = written.status.as_ref().or(verdict.status.as_ref());
-            let Some(status) = change(verdict, works, stored, &time) else {
+            let stored = written.status.as_ref().or(resource.status.as_ref());
+            let Some(status) = change(resource, works, stored, &time) else {
                 continue;
             };
             let is_too_early = written.under_way || written.not_before.is_some_and(|at| at > now);
@@ -81,11 +83,11 @@ impl Statuses {
             }
             written.under_way = true;
             self.in_flight += 1;
-            calls.push(patch(server.clone(), key(verdict), status).boxed());
+            calls.push(patch(server.clone(), key(resource), status).boxed());
         }
-        if self.written.len() > policies.verdicts.len() {
+        if self.written.len() > policies.resources.len() {
             let names: std::collections::BTreeSet<_> =
-                policies.verdicts.iter().map(|verdict| name(&key(verdict))).collect();
+                policies.resources.iter().map(|resource| name(&key(resource))).collect();
             self.written.retain(|name, _| names.contains(name));
         }
     }
@@ -117,8 +119,8 @@ async fn patch(server: ApiServer, key: Key, status: Value) -> Ended {
     Ended::Status(key, status, stored)
 }
 
-fn key(verdict: &Verdict) -> Key {
-    (verdict.kind.clone(), verdict.namespace.clone(), verdict.name.clone())
+fn key(resource: &PolicyResource) -> Key {
+    (resource.kind.clone(), resource.namespace.clone(), resource.name.clone())
 }
 
 fn name((kind, namespace, name): &Key) -> (String, String, String) {

@@ -10,7 +10,7 @@ mod nulls;
 mod policies;
 mod review;
 mod revise;
-mod standing;
+mod sync;
 mod works;
 
 #[cfg(test)]
@@ -32,7 +32,7 @@ pub use chaperons::{ChaperonReview, elect};
 pub use policies::{MAX_DENIAL_BYTES, PolicyReview, review_policy};
 pub use review::ReviewOutcome;
 pub use revise::{Revised, SkippedRule};
-pub use standing::{Due, Standing};
+pub use sync::{SyncState, SyncStatus};
 pub use works::WorkReview;
 
 use revise::{MAX_ATTEMPTS, Situation, contended};

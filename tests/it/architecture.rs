@@ -68,11 +68,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
 
 /// Parts of other modules for which the same holds.
 const PURE_PARTS: &[&str] = &[
-    "controller/fleet/",
+    "controller/planner/",
     "controller/election/terms.rs",
     "controller/policies.rs",
     "controller/status.rs",
-    "service/standing.rs",
+    "service/sync.rs",
 ];
 
 /// The modules in which the same input must give the same output, and what they therefore must not name.

@@ -3,7 +3,7 @@
 //! * `api`: an API server that holds Works and bindings and asks the door about every write, as Karmada's does.
 //! * `karmada`: what Karmada's binding and execution controllers do with them.
 //! * `checker`: what must hold after every write.
-//! * `fleet`: what the elected replica touches, among such histories.
+//! * `planner`: what the elected replica touches, among such histories.
 //! * `refusals`: what is denied claims nothing.
 //! * `histories`: random histories of users, clusters, faults and restarts.
 //! * `actions`: all actions of rules, through compiled policies.
@@ -21,9 +21,9 @@
 mod actions;
 mod api;
 mod checker;
-mod fleet;
 mod histories;
 mod karmada;
+mod planner;
 mod refusals;
 mod replay;
 #[path = "../support/spawned/mod.rs"]

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::fleet::Moment;
+use super::planner::Moment;
 use crate::apiserver::{ApiServer, CallError, Kind};
 use terms::{Candidate, Lease, Move};
 

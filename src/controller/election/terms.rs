@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::controller::fleet::Moment;
+use crate::controller::planner::Moment;
 
 /// How an election is held.
 #[derive(Clone, Debug, PartialEq, Eq)]

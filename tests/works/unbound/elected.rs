@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use reviser::controller::fleet::{Allocations, Fleet, Limits, Moment, Next, Scope, Seen, Touched, WorkName};
+use reviser::controller::planner::{
+    Allocations, Moment, Next, ObservedWork, Planner, RateLimits, Scope, TouchOutcome, WorkName,
+};
 use reviser::engine::{Owner, PolicySet};
 use reviser::json::Text;
-use reviser::service::{Due, Standing};
+use reviser::service::{SyncState, SyncStatus};
 use serde_json::{Value, json};
 
 use super::{NETWORK, api, as_written, endpoint_slice, namespace, policies, quota, service, stored, work};
@@ -18,7 +20,7 @@ const CLUSTERS: [&str; 3] = ["cluster-x", "cluster-z", "other"];
 struct World {
     api: Api,
     set: PolicySet,
-    fleet: Fleet,
+    planner: Planner,
     now: u64,
     touched: Vec<String>,
 }
@@ -27,9 +29,9 @@ fn name(cluster: &str) -> WorkName {
     WorkName { namespace: format!("karmada-es-{cluster}"), name: "w".into() }
 }
 
-fn standing(set: &PolicySet, work: &Value) -> Option<Standing> {
+fn sync(set: &PolicySet, work: &Value) -> Option<SyncState> {
     let text = work.to_string();
-    Standing::of(set, "karmada-es-cluster-x", Text::parse(text.as_bytes()).unwrap().root())
+    SyncState::of(set, "karmada-es-cluster-x", Text::parse(text.as_bytes()).unwrap().root())
 }
 
 impl World {
@@ -38,7 +40,7 @@ impl World {
         let mut world = Self {
             api: api(set.clone()),
             set,
-            fleet: Fleet::new(Limits::default()),
+            planner: Planner::new(RateLimits::default()),
             now: 0,
             touched: Vec::new(),
         };
@@ -47,8 +49,8 @@ impl World {
         }
         assert_eq!(world.api.put(CLUSTERS[2], quota()), Written::Stored);
         for scope in [Scope::Namespace, Scope::Cluster] {
-            world.fleet.begin_bindings(scope);
-            world.fleet.end_bindings(Moment::default(), scope);
+            world.planner.begin_bindings(scope);
+            world.planner.end_bindings(Moment::default(), scope);
         }
         world
     }
@@ -57,12 +59,12 @@ impl World {
         Moment(Duration::from_millis(self.now))
     }
 
-    fn seen(&self, cluster: &str) -> Seen {
+    fn seen(&self, cluster: &str) -> ObservedWork {
         let work = stored(&self.api, cluster);
         let text = work.to_string();
-        let standing =
-            Standing::of(&self.set, &name(cluster).namespace, Text::parse(text.as_bytes()).unwrap().root());
-        Seen { uid: cluster.to_owned(), version: None, generation: 1, deleting: false, standing }
+        let sync =
+            SyncState::of(&self.set, &name(cluster).namespace, Text::parse(text.as_bytes()).unwrap().root());
+        ObservedWork { uid: cluster.to_owned(), version: None, generation: 1, deleting: false, sync }
     }
 
     /// Other policies are active; gives which Works are touched until nothing is left to do.
@@ -70,24 +72,24 @@ impl World {
         self.api.restart_reviser(service(set.clone()));
         self.set = set;
         self.touched.clear();
-        self.fleet.begin_epoch(self.moment(), Allocations::default());
-        self.fleet.begin_list();
+        self.planner.begin_epoch(self.moment(), Allocations::default());
+        self.planner.begin_list();
         for cluster in CLUSTERS {
             let (now, seen) = (self.moment(), self.seen(cluster));
-            self.fleet.applied(now, &name(cluster), seen);
+            self.planner.applied(now, &name(cluster), seen);
         }
-        self.fleet.end_list(self.moment());
+        self.planner.end_list(self.moment());
         let until = self.now + 120_000;
         loop {
-            match self.fleet.next(self.moment()) {
+            match self.planner.next(self.moment()) {
                 Next::Touch(name) => {
                     let cluster = name.namespace.strip_prefix("karmada-es-").unwrap().to_owned();
                     let outcome = match self.api.put(&cluster, stored(&self.api, &cluster)) {
-                        Written::Refused(_) => Touched::Refused,
-                        _ => Touched::Done(Box::new(self.seen(&cluster))),
+                        Written::Refused(_) => TouchOutcome::Rejected,
+                        _ => TouchOutcome::Revised(Box::new(self.seen(&cluster))),
                     };
                     self.touched.push(cluster);
-                    self.fleet.touched(self.moment(), &name, outcome);
+                    self.planner.touched(self.moment(), &name, outcome);
                 }
                 Next::Wait(Some(at)) if at.0 < Duration::from_millis(until) => {
                     self.now = u64::try_from(at.0.as_millis()).unwrap() + 1;
@@ -104,10 +106,10 @@ impl World {
 
     /// How many Works the policy selects, and how many of them are as it says.
     fn counted(&self) -> (usize, usize) {
-        let tally = self.fleet.tally().unwrap();
+        let counts = self.planner.work_counts().unwrap();
         let owner = Owner::Cluster { name: "p".into() };
-        let tally: BTreeMap<_, _> = tally.into_iter().collect();
-        tally.get(&owner).map_or((0, 0), |tally| (tally.total, tally.current))
+        let counts: BTreeMap<_, _> = counts.into_iter().collect();
+        counts.get(&owner).map_or((0, 0), |counts| (counts.total, counts.current))
     }
 }
 
@@ -115,7 +117,7 @@ impl World {
 fn policies_touch_works_without_a_binding_as_they_come_change_and_go() {
     let mut world = World::new();
     assert_eq!(world.follow(policies("v1", "Namespace", &[NETWORK])), ["cluster-x", "cluster-z"]);
-    assert_eq!((world.counted(), world.fleet.stale()), ((2, 2), 0));
+    assert_eq!((world.counted(), world.planner.stale()), ((2, 2), 0));
     // Replicas are restarted, and nothing is to be done.
     assert_eq!(world.follow(policies("v1", "Namespace", &[NETWORK])), [] as [&str; 0]);
     let other = NETWORK.replace("network-", "net-");
@@ -127,9 +129,9 @@ fn policies_touch_works_without_a_binding_as_they_come_change_and_go() {
         world.follow(policies("v1", "ResourceQuota", &[NETWORK])),
         ["cluster-x", "cluster-z", "other"]
     );
-    assert_eq!((world.counted(), world.fleet.stale()), ((1, 1), 0));
+    assert_eq!((world.counted(), world.planner.stale()), ((1, 1), 0));
     assert_eq!(world.follow(PolicySet::default()), ["other"]);
-    assert_eq!((world.counted(), world.fleet.stale()), ((0, 0), 0));
+    assert_eq!((world.counted(), world.planner.stale()), ((0, 0), 0));
     for cluster in &CLUSTERS[..2] {
         assert_eq!(stored(&world.api, cluster), as_written(&namespace(cluster)));
     }
@@ -142,28 +144,28 @@ fn a_rule_that_needs_a_schedule_leaves_the_work_counted_and_not_current() {
     let rule = r#"{"name":"r","patch":{"type":"Merge","value":{"metadata":{"labels":{"l":"x-${binding.replicas}"}}}}}"#;
     let touched = world.follow(policies("v1", "Namespace", &[rule]));
     assert!(touched.contains(&"cluster-x".to_owned()), "{touched:?}");
-    assert_eq!((world.counted(), world.fleet.stale()), ((2, 0), 2));
+    assert_eq!((world.counted(), world.planner.stale()), ((2, 0), 2));
     assert_eq!(stored(&world.api, "cluster-x"), as_written(&namespace("cluster-x")));
 }
 
 #[test]
 fn what_the_door_leaves_alone_does_not_concern_the_elected_replica() {
     let slices = policies("discovery.k8s.io/v1", "EndpointSlice", &[NETWORK]);
-    assert_eq!(standing(&slices, &endpoint_slice(true)), None);
-    let dispatched = standing(&slices, &endpoint_slice(false)).unwrap();
-    assert_eq!((dispatched.binding, dispatched.due), (None, Due::Unrecorded));
+    assert_eq!(sync(&slices, &endpoint_slice(true)), None);
+    let dispatched = sync(&slices, &endpoint_slice(false)).unwrap();
+    assert_eq!((dispatched.binding, dispatched.status), (None, SyncStatus::Unrecorded));
     // A Work that was revised before it was suspended is undone.
     let api = api(slices.clone());
     assert_eq!(api.put("b", endpoint_slice(false)), Written::Stored);
     let mut suspended = stored(&api, "b");
     suspended["spec"]["suspendDispatching"] = true.into();
-    let standing_of = standing(&slices, &suspended).unwrap();
-    assert_eq!((standing_of.due, standing_of.policies.len()), (Due::Outdated, 0));
+    let sync_of = sync(&slices, &suspended).unwrap();
+    assert_eq!((sync_of.status, sync_of.policies.len()), (SyncStatus::Outdated, 0));
     // To touch a Work that has lost its binding is of no use.
     let mut lost = work(&json!({"apiVersion": "v1", "kind": "ResourceQuota",
         "metadata": {"name": "q", "namespace": "shop"}, "spec": {}}));
     lost["metadata"]["labels"] = json!({"resourcebinding.karmada.io/permanent-id": "i"});
     let quotas = policies("v1", "ResourceQuota", &[NETWORK]);
-    let lost = standing(&quotas, &lost).unwrap();
-    assert!(matches!(lost.due, Due::Unclear(_)) && lost.policies.len() == 1, "{lost:?}");
+    let lost = sync(&quotas, &lost).unwrap();
+    assert!(matches!(lost.status, SyncStatus::Unknown(_)) && lost.policies.len() == 1, "{lost:?}");
 }

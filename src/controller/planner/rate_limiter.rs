@@ -22,14 +22,14 @@ pub(super) fn backoff(first: Duration, most: Duration, attempt: u32) -> Duration
 
 /// How many calls may be made.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct RateLimits {
     /// At a time.
     pub in_flight: usize,
     /// In a second, on average; as many as [`in_flight`](Self::in_flight) may come at once.
     pub per_second: u32,
 }
 
-impl Default for Limits {
+impl Default for RateLimits {
     fn default() -> Self {
         Self { in_flight: 8, per_second: 50 }
     }
@@ -43,18 +43,18 @@ const PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs
 
 /// Whether a call may be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Admission {
+pub(super) enum Permit {
     Now,
     /// Not before then.
-    At(Moment),
+    NotBefore(Moment),
     /// Not before one that is under way has ended.
     Full,
 }
 
-/// Keeps to [`Limits`].
+/// Keeps to [`RateLimits`].
 #[derive(Debug)]
-pub(super) struct Pace {
-    limits: Limits,
+pub(super) struct RateLimiter {
+    limits: RateLimits,
     in_flight: usize,
     /// When the calls so far would all have been made at an even pace.
     spent: Moment,
@@ -62,8 +62,8 @@ pub(super) struct Pace {
     paused_until: Moment,
 }
 
-impl Pace {
-    pub(super) fn new(limits: Limits) -> Self {
+impl RateLimiter {
+    pub(super) fn new(limits: RateLimits) -> Self {
         let (spent, paused_until) = Default::default();
         Self { limits, in_flight: 0, spent, failures: 0, paused_until }
     }
@@ -72,13 +72,13 @@ impl Pace {
         Duration::from_secs(1) / self.limits.per_second.max(1)
     }
 
-    pub(super) fn admission(&self, now: Moment) -> Admission {
+    pub(super) fn permit(&self, now: Moment) -> Permit {
         if self.in_flight >= self.limits.in_flight {
-            return Admission::Full;
+            return Permit::Full;
         }
         let burst = self.interval() * u32::try_from(self.limits.in_flight).unwrap_or(u32::MAX);
         let earliest = Moment(self.spent.0.saturating_sub(burst)).max(self.paused_until);
-        if earliest > now { Admission::At(earliest) } else { Admission::Now }
+        if earliest > now { Permit::NotBefore(earliest) } else { Permit::Now }
     }
 
     pub(super) fn begin(&mut self, now: Moment) {
@@ -111,41 +111,41 @@ mod tests {
 
     #[test]
     fn calls_come_at_an_even_pace_after_a_burst() {
-        let mut pace = Pace::new(Limits { in_flight: 2, per_second: 10 });
+        let mut rate_limiter = RateLimiter::new(RateLimits { in_flight: 2, per_second: 10 });
         let (mut now, mut made) = (ms(0), Vec::new());
         while made.len() < 6 {
-            match pace.admission(now) {
-                Admission::Now => {
-                    pace.begin(now);
-                    pace.end(now, false);
+            match rate_limiter.permit(now) {
+                Permit::Now => {
+                    rate_limiter.begin(now);
+                    rate_limiter.end(now, false);
                     made.push(now);
                 }
-                Admission::At(later) => now = later,
-                Admission::Full => panic!("each call ends at once"),
+                Permit::NotBefore(later) => now = later,
+                Permit::Full => panic!("each call ends at once"),
             }
         }
         assert_eq!(made, [0, 0, 0, 100, 200, 300].map(ms));
-        pace.begin(ms(1000));
-        pace.begin(ms(1000));
-        assert_eq!(pace.admission(ms(9000)), Admission::Full);
+        rate_limiter.begin(ms(1000));
+        rate_limiter.begin(ms(1000));
+        assert_eq!(rate_limiter.permit(ms(9000)), Permit::Full);
     }
 
     #[test]
     fn a_server_that_always_fails_is_left_alone_for_a_while() {
-        let mut pace = Pace::new(Limits { in_flight: 100, per_second: 1_000_000 });
+        let mut rate_limiter = RateLimiter::new(RateLimits { in_flight: 100, per_second: 1_000_000 });
         for _ in 0..TROUBLE - 1 {
-            pace.begin(ms(0));
-            pace.end(ms(0), true);
+            rate_limiter.begin(ms(0));
+            rate_limiter.end(ms(0), true);
         }
-        assert_eq!(pace.admission(ms(1)), Admission::Now);
+        assert_eq!(rate_limiter.permit(ms(1)), Permit::Now);
         for pause in [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000] {
-            pace.begin(ms(1));
-            pace.end(ms(1), true);
-            assert_eq!(pace.admission(ms(1)), Admission::At(ms(1 + pause)));
+            rate_limiter.begin(ms(1));
+            rate_limiter.end(ms(1), true);
+            assert_eq!(rate_limiter.permit(ms(1)), Permit::NotBefore(ms(1 + pause)));
         }
-        pace.end(ms(1), false);
-        pace.end(ms(1), true);
-        assert_eq!(pace.admission(ms(30_001)), Admission::Now);
+        rate_limiter.end(ms(1), false);
+        rate_limiter.end(ms(1), true);
+        assert_eq!(rate_limiter.permit(ms(30_001)), Permit::Now);
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! The fleet against a small world: Works, policies, replicas that answer touches, a watch that is late and loses events.
+//! The planner against a small world: Works, policies, replicas that answer touches, a watch that is late and loses events.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::service::Due;
+use crate::service::SyncStatus;
 
 const fn ms(milliseconds: u64) -> Moment {
     Moment(Duration::from_millis(milliseconds))
@@ -32,7 +32,7 @@ enum Told {
 
 /// The server, the other replicas, and the way to them.
 struct World {
-    fleet: Fleet,
+    planner: Planner,
     now: u64,
     works: BTreeMap<WorkName, Stored>,
     version: u64,
@@ -67,14 +67,14 @@ fn revised(name: &WorkName, policies: u64) -> Option<u64> {
 
 impl World {
     fn new() -> Self {
-        let mut fleet = Fleet::new(Limits::default());
+        let mut planner = Planner::new(RateLimits::default());
         for scope in [Scope::Namespace, Scope::Cluster] {
-            fleet.begin_bindings(scope);
-            fleet.end_bindings(ms(0), scope);
+            planner.begin_bindings(scope);
+            planner.end_bindings(ms(0), scope);
         }
-        fleet.begin_epoch(ms(0), Allocations::default());
+        planner.begin_epoch(ms(0), Allocations::default());
         let mut world = Self {
-            fleet,
+            planner,
             now: 0,
             works: BTreeMap::new(),
             version: 0,
@@ -92,35 +92,35 @@ impl World {
         world
     }
 
-    fn standing(&self, name: &WorkName, stored: &Stored) -> Option<Standing> {
+    fn sync(&self, name: &WorkName, stored: &Stored) -> Option<SyncState> {
         let selected = self.policies != 0;
-        let due = match (selected, stored.record) {
+        let status = match (selected, stored.record) {
             (false, None) => return None,
-            (true, Some(record)) if record == self.policies => Due::No,
-            (_, Some(_)) => Due::Outdated,
-            (true, None) => Due::Unrecorded,
+            (true, Some(record)) if record == self.policies => SyncStatus::Synced,
+            (_, Some(_)) => SyncStatus::Outdated,
+            (true, None) => SyncStatus::Unrecorded,
         };
         let owner = Owner::Cluster { name: "p".into() };
         // Some have no binding.
         let binding = BindingName { namespace: Some("shop".into()), name: name.name.clone() };
-        Some(Standing {
+        Some(SyncState {
             binding: Some(binding).filter(|binding| !binding.name.ends_with(['2', '3'])),
             policies: selected.then_some(owner).into_iter().collect(),
-            wanted: if selected { self.policies.to_string() } else { String::new() },
-            due,
+            policy_digest: if selected { self.policies.to_string() } else { String::new() },
+            status,
             hosts: BTreeSet::new(),
             asks: BTreeSet::new(),
             lacks: BTreeSet::new(),
         })
     }
 
-    fn seen(&self, name: &WorkName, stored: &Stored) -> Seen {
-        Seen {
+    fn seen(&self, name: &WorkName, stored: &Stored) -> ObservedWork {
+        ObservedWork {
             uid: stored.uid.to_string(),
             version: Some(stored.version),
             generation: stored.generation,
             deleting: stored.deleting,
-            standing: self.standing(name, stored),
+            sync: self.sync(name, stored),
         }
     }
 
@@ -161,7 +161,7 @@ impl World {
 
     fn put_in_force(&mut self, policies: u64) {
         self.old_policies = std::mem::replace(&mut self.policies, policies);
-        self.fleet.begin_epoch(ms(self.now), Allocations::default());
+        self.planner.begin_epoch(ms(self.now), Allocations::default());
         self.list();
     }
 
@@ -169,13 +169,13 @@ impl World {
         let now = ms(self.now);
         match self.told.pop_front() {
             None => {}
-            Some(Told::Restarted) => self.fleet.begin_list(),
+            Some(Told::Restarted) => self.planner.begin_list(),
             Some(Told::Applied(name, stored)) => {
                 let seen = self.seen(&name, &stored);
-                self.fleet.applied(now, &name, seen);
+                self.planner.applied(now, &name, seen);
             }
-            Some(Told::Synced) => self.fleet.end_list(now),
-            Some(Told::Deleted(name)) => self.fleet.deleted(now, &name),
+            Some(Told::Synced) => self.planner.end_list(now),
+            Some(Told::Deleted(name)) => self.planner.deleted(now, &name),
         }
     }
 
@@ -196,14 +196,14 @@ impl World {
         }
     }
 
-    /// Begins what the fleet wants; says when it wants something again.
+    /// Begins what the planner wants; says when it wants something again.
     fn act(&mut self) -> Option<u64> {
         loop {
-            match self.fleet.next(ms(self.now)) {
+            match self.planner.next(ms(self.now)) {
                 Next::Touch(name) => {
                     assert!(!self.calls.iter().any(|(_, other)| *other == name), "{name} twice at a time");
                     self.calls.push_back((self.now + 20, name.clone()));
-                    assert!(self.calls.len() <= Limits::default().in_flight);
+                    assert!(self.calls.len() <= RateLimits::default().in_flight);
                     self.touches.push((self.now, name));
                 }
                 Next::Clear { .. } => panic!("nothing to clear"),
@@ -215,9 +215,9 @@ impl World {
     fn answer(&mut self) {
         let Some((_, name)) = self.calls.pop_front() else { return };
         let outcome = if self.down {
-            Touched::Trouble
+            TouchOutcome::ServerError
         } else if self.denied.contains(&name) || !self.works.contains_key(&name) {
-            Touched::Refused
+            TouchOutcome::Rejected
         } else {
             self.write(&name, true);
             if self.stale_answers && self.works[&name].record.is_none() {
@@ -225,9 +225,9 @@ impl World {
             } else {
                 self.misled.remove(&name);
             }
-            Touched::Done(Box::new(self.seen(&name, &self.works[&name])))
+            TouchOutcome::Revised(Box::new(self.seen(&name, &self.works[&name])))
         };
-        self.fleet.touched(ms(self.now), &name, outcome);
+        self.planner.touched(ms(self.now), &name, outcome);
     }
 
     /// Lets time pass, with events told at once, until `until`, or nothing is to be done any more.
@@ -258,7 +258,7 @@ impl World {
     }
 
     fn check_rate(&self) {
-        let limits = Limits::default();
+        let limits = RateLimits::default();
         for (position, (at, _)) in self.touches.iter().enumerate() {
             let within = self.touches[position..].iter().filter(|(other, _)| *other < at + 1000).count();
             assert!(
@@ -286,9 +286,9 @@ fn a_policy_change_touches_each_work_once() {
     let took = world.touches.last().unwrap().0;
     assert!((20_000..22_500).contains(&took), "1,000 Works at 50 a second took {took} ms");
     world.check_rate();
-    assert_eq!(world.fleet.stale(), 0);
-    let tally = world.fleet.tally().unwrap();
-    assert_eq!(tally.values().collect::<Vec<_>>(), [&Tally { total: 1000, current: 1000 }]);
+    assert_eq!(world.planner.stale(), 0);
+    let counts = world.planner.work_counts().unwrap();
+    assert_eq!(counts.values().collect::<Vec<_>>(), [&WorkCounts { total: 1000, current: 1000 }]);
     // The watch begins anew, and nothing follows from that.
     world.list();
     world.run(minutes(10));
@@ -333,7 +333,7 @@ fn a_replica_that_answers_by_old_policies_is_asked_again_later_and_later() {
     assert_eq!(at, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]);
     world.stale_answers = false;
     world.run(world.now + minutes(6));
-    assert_eq!(world.fleet.stale(), 0);
+    assert_eq!(world.planner.stale(), 0);
     let touches = world.touches.len();
     world.run(world.now + minutes(60));
     assert_eq!(world.touches.len(), touches);
@@ -360,7 +360,10 @@ fn works_that_are_denied_for_good_hold_up_no_other() {
     world.run(before + minutes(60));
     let counts = world.touches_since(before);
     assert!(counts.len() == 200 && counts.values().all(|count| (11..=13).contains(count)), "{counts:?}");
-    assert_eq!(world.fleet.tally().unwrap().values().next(), Some(&Tally { total: 400, current: 200 }));
+    assert_eq!(
+        world.planner.work_counts().unwrap().values().next(),
+        Some(&WorkCounts { total: 400, current: 200 })
+    );
 }
 
 #[test]
@@ -375,7 +378,7 @@ fn a_server_that_is_away_is_asked_seldom_and_all_is_done_when_it_is_back() {
     assert!(world.touches.len() < 400, "{} touches in ten minutes", world.touches.len());
     world.down = false;
     world.run(minutes(16));
-    assert_eq!(world.fleet.stale(), 0);
+    assert_eq!(world.planner.stale(), 0);
 }
 
 #[test]
@@ -386,7 +389,7 @@ fn nothing_is_touched_before_all_works_have_been_listed() {
     world.put_in_force(1);
     world.told.pop_back();
     world.run(minutes(1));
-    assert_eq!((world.touches.len(), world.fleet.tally()), (0, None));
+    assert_eq!((world.touches.len(), world.planner.work_counts()), (0, None));
 }
 
 #[test]
@@ -471,7 +474,7 @@ proptest! {
         for (name, stored) in world.works.iter().filter(clear) {
             prop_assert_eq!(stored.record, revised(name, world.policies), "{}", name);
         }
-        prop_assert_eq!(world.fleet.stale(), 0);
+        prop_assert_eq!(world.planner.stale(), 0);
         world.check_rate();
         let counts = world.touches_since(before);
         prop_assert!(counts.values().all(|count| *count <= 2), "{:?}", counts);
@@ -482,39 +485,43 @@ proptest! {
 }
 
 /// A Work of cluster-`cluster` that asks for the fort.
-fn asking(cluster: &str, version: u64, deleting: bool, hosts: bool) -> (WorkName, Seen) {
+fn asking(cluster: &str, version: u64, deleting: bool, hosts: bool) -> (WorkName, ObservedWork) {
     let fort = BTreeSet::from(["fort".to_owned()]);
     let none = BTreeSet::new();
-    let standing = Standing {
+    let sync = SyncState {
         binding: Some(BindingName { namespace: Some("shop".into()), name: "checkout".into() }),
         policies: BTreeSet::new(),
-        wanted: "h".to_owned(),
-        due: Due::No,
+        policy_digest: "h".to_owned(),
+        status: SyncStatus::Synced,
         hosts: if hosts { fort.clone() } else { none.clone() },
         asks: fort.clone(),
         lacks: if hosts { none } else { fort },
     };
     let name = WorkName { namespace: format!("karmada-es-cluster-{cluster}"), name: "checkout".into() };
-    let seen = Seen {
+    let seen = ObservedWork {
         uid: cluster.to_owned(),
         version: Some(version),
         generation: 1,
         deleting,
-        standing: Some(standing),
+        sync: Some(sync),
     };
     (name, seen)
 }
 
-/// What the fleet touches from now on, until it wants nothing for a while.
-fn touched_until_quiet(fleet: &mut Fleet, now: &mut u64, works: &[(WorkName, Seen)]) -> Vec<String> {
+/// What the planner touches from now on, until it wants nothing for a while.
+fn touched_until_quiet(
+    planner: &mut Planner,
+    now: &mut u64,
+    works: &[(WorkName, ObservedWork)],
+) -> Vec<String> {
     let mut all = Vec::new();
     loop {
-        match fleet.next(ms(*now)) {
+        match planner.next(ms(*now)) {
             Next::Touch(name) => {
                 all.push(name.namespace.clone());
                 // It is answered as before, and so is not written.
                 let (_, seen) = works.iter().find(|(own, _)| *own == name).unwrap();
-                fleet.touched(ms(*now), &name, Touched::Done(Box::new(seen.clone())));
+                planner.touched(ms(*now), &name, TouchOutcome::Revised(Box::new(seen.clone())));
             }
             Next::Clear { .. } => panic!("nothing to clear"),
             Next::Wait(Some(at)) if at < ms(*now + 20_000) => {
@@ -528,37 +535,37 @@ fn touched_until_quiet(fleet: &mut Fleet, now: &mut u64, works: &[(WorkName, See
 /// Karmada updates the Work of a dropped cluster once more, so that it lets go, before it deletes it; and a Work has a finalizer.
 #[test]
 fn a_host_that_let_go_before_it_left_is_waited_for_until_it_is_gone() {
-    let mut fleet = Fleet::new(Limits::default());
+    let mut planner = Planner::new(RateLimits::default());
     for scope in [Scope::Namespace, Scope::Cluster] {
-        fleet.begin_bindings(scope);
-        fleet.end_bindings(ms(0), scope);
+        planner.begin_bindings(scope);
+        planner.end_bindings(ms(0), scope);
     }
     let allocations = Allocations { defined: Some(["fort".to_owned()].into()), ..Allocations::default() };
-    fleet.begin_epoch(ms(0), allocations);
-    fleet.begin_list();
+    planner.begin_epoch(ms(0), allocations);
+    planner.begin_list();
     let z = asking("z", 2, false, false);
-    let tell = |fleet: &mut Fleet, now: u64, works: &[(WorkName, Seen)]| {
+    let tell = |planner: &mut Planner, now: u64, works: &[(WorkName, ObservedWork)]| {
         for (name, seen) in works {
-            fleet.applied(ms(now), name, seen.clone());
+            planner.applied(ms(now), name, seen.clone());
         }
     };
     let hosting = [asking("x", 1, false, true), z.clone()];
-    tell(&mut fleet, 0, &hosting);
-    fleet.end_list(ms(0));
+    tell(&mut planner, 0, &hosting);
+    planner.end_list(ms(0));
     let binding = BindingName { namespace: Some("shop".into()), name: "checkout".into() };
     let ledger = BTreeMap::from([("fort".to_owned(), "cluster-x".to_owned())]);
-    fleet.binding(ms(0), &binding, "1".to_owned(), ledger);
+    planner.binding(ms(0), &binding, "1".to_owned(), ledger);
     let mut now = 2_000;
-    assert_eq!(touched_until_quiet(&mut fleet, &mut now, &hosting), [""; 0]);
+    assert_eq!(touched_until_quiet(&mut planner, &mut now, &hosting), [""; 0]);
 
     for (version, deleting) in [(3, false), (4, true)] {
         let works = [asking("x", version, deleting, false), z.clone()];
-        tell(&mut fleet, now, &works[..1]);
-        touched_until_quiet(&mut fleet, &mut now, &works);
+        tell(&mut planner, now, &works[..1]);
+        touched_until_quiet(&mut planner, &mut now, &works);
     }
     // Its finalizer is taken away.
     let (x, _) = asking("x", 5, true, false);
     now += 60_000;
-    fleet.deleted(ms(now), &x);
-    assert_eq!(touched_until_quiet(&mut fleet, &mut now, &[z]), ["karmada-es-cluster-z"]);
+    planner.deleted(ms(now), &x);
+    assert_eq!(touched_until_quiet(&mut planner, &mut now, &[z]), ["karmada-es-cluster-z"]);
 }

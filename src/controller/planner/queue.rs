@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::WorkName;
-use super::pace::Moment;
+use super::rate_limiter::Moment;
 use crate::domain::BindingName;
 
 /// Something that is to be done.
@@ -21,12 +21,12 @@ pub(super) type Place = (Moment, u8);
 
 /// Jobs by time. A job is in it once.
 #[derive(Debug, Default)]
-pub(super) struct Agenda {
+pub(super) struct Queue {
     order: BTreeSet<(Place, Job)>,
     places: BTreeMap<Job, Place>,
 }
 
-impl Agenda {
+impl Queue {
     /// Puts a job in its place, or takes it out.
     pub(super) fn put(&mut self, job: &Job, place: Option<Place>) {
         if self.places.get(job) == place.as_ref() {

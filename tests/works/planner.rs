@@ -1,6 +1,6 @@
 //! The elected replica among histories of Karmada: what it touches, and that it brings everything to rest by itself.
 //!
-//! The door, the engine and the records are the real ones; what the fleet is told is what a watch of such an API server would tell, late,
+//! The door, the engine and the records are the real ones; what the planner is told is what a watch of such an API server would tell, late,
 //! and sometimes from the beginning again.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,11 +11,13 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
-use reviser::controller::fleet::{Allocations, Fleet, Limits, Moment, Next, Scope, Seen, Touched, WorkName};
+use reviser::controller::planner::{
+    Allocations, Moment, Next, ObservedWork, Planner, RateLimits, Scope, TouchOutcome, WorkName,
+};
 use reviser::domain::BindingName;
 use reviser::engine::PolicySet;
 use reviser::json::Text;
-use reviser::service::{Service, Standing};
+use reviser::service::{Service, SyncState};
 use reviser::state::Ledger;
 use reviser::state::memory::MemoryLedger;
 use serde_json::Value;
@@ -41,7 +43,7 @@ struct World {
     set: PolicySet,
     ledger: Arc<dyn Ledger>,
     clock: Arc<AtomicI64>,
-    fleet: Fleet,
+    planner: Planner,
     told: BTreeMap<String, Told>,
     version: u64,
     /// Milliseconds.
@@ -69,7 +71,7 @@ impl World {
             set,
             ledger,
             clock,
-            fleet: Fleet::new(Limits::default()),
+            planner: Planner::new(RateLimits::default()),
             told: BTreeMap::new(),
             version: 0,
             now: 0,
@@ -107,13 +109,13 @@ impl World {
 
     /// Another replica is elected, which knows nothing.
     fn elect(&mut self) {
-        self.fleet = Fleet::new(Limits::default());
+        self.planner = Planner::new(RateLimits::default());
         self.put_in_force(self.set.clone());
         let now = self.moment();
         for scope in [Scope::Namespace, Scope::Cluster] {
-            self.fleet.begin_bindings(scope);
+            self.planner.begin_bindings(scope);
             self.tell_ledger();
-            self.fleet.end_bindings(now, scope);
+            self.planner.end_bindings(now, scope);
         }
     }
 
@@ -121,7 +123,7 @@ impl World {
         self.set = set;
         self.restart_service();
         let (now, allocations) = (self.moment(), self.allocations());
-        self.fleet.begin_epoch(now, allocations);
+        self.planner.begin_epoch(now, allocations);
         self.list();
     }
 
@@ -132,29 +134,29 @@ impl World {
 
     fn list(&mut self) {
         self.notice();
-        self.fleet.begin_list();
+        self.planner.begin_list();
         for cluster in self.told.keys().cloned().collect::<Vec<_>>() {
             self.tell(&cluster);
         }
-        self.fleet.end_list(self.moment());
+        self.planner.end_list(self.moment());
     }
 
-    fn seen(&self, cluster: &str) -> Seen {
+    fn seen(&self, cluster: &str) -> ObservedWork {
         let Told { work, uid, version, generation } = &self.told[cluster];
         let text = work.to_string();
         let text = Text::parse(text.as_bytes()).unwrap();
-        Seen {
+        ObservedWork {
             uid: uid.to_string(),
             version: Some(*version),
             generation: *generation,
             deleting: work["metadata"].get("deletionTimestamp").is_some(),
-            standing: Standing::of(&self.set, &name(cluster).namespace, text.root()),
+            sync: SyncState::of(&self.set, &name(cluster).namespace, text.root()),
         }
     }
 
     fn tell(&mut self, cluster: &str) {
         let (now, seen) = (self.moment(), self.seen(cluster));
-        self.fleet.applied(now, &name(cluster), seen);
+        self.planner.applied(now, &name(cluster), seen);
     }
 
     /// Gives what has been written since a new version.
@@ -187,7 +189,7 @@ impl World {
             if self.told.contains_key(&cluster) {
                 self.tell(&cluster);
             } else {
-                self.fleet.deleted(self.moment(), &name(&cluster));
+                self.planner.deleted(self.moment(), &name(&cluster));
             }
         }
         self.tell_ledger();
@@ -198,18 +200,18 @@ impl World {
         let entry = entry.filter(|_| self.shows_ledger && self.api.state.lock().binding.is_some());
         let entries = entry.map(|cluster| ("fort".to_owned(), cluster.to_string())).into_iter().collect();
         let binding = BindingName { namespace: Some("shop".into()), name: "b".into() };
-        self.fleet.binding(self.moment(), &binding, "1".into(), entries);
+        self.planner.binding(self.moment(), &binding, "1".into(), entries);
     }
 
-    /// What the fleet wants now, one after the other.
+    /// What the planner wants now, one after the other.
     fn act(&mut self) -> Result<Option<Moment>, String> {
         loop {
-            match self.fleet.next(self.moment()) {
+            match self.planner.next(self.moment()) {
                 Next::Touch(work) => self.touch(&work)?,
                 Next::Clear { binding, .. } => {
                     self.ledger = Arc::new(MemoryLedger::default());
                     self.restart_service();
-                    self.fleet.cleared(self.moment(), &binding, true);
+                    self.planner.cleared(self.moment(), &binding, true);
                 }
                 Next::Wait(at) => return Ok(at),
             }
@@ -222,15 +224,15 @@ impl World {
         self.touches.push(cluster.clone());
         let stored = self.api.state.lock().works.get(&cluster).cloned();
         let outcome = match stored.map(|stored| self.api.put(&cluster, stored)) {
-            None => Touched::Refused,
+            None => TouchOutcome::Rejected,
             Some(Written::Refused(refusal)) => return Err(format!("a touch was refused: {refusal}")),
             Some(Written::Stored | Written::Dropped) => {
                 let work = self.api.state.lock().works[&cluster].clone();
                 self.note(&cluster, work);
-                Touched::Done(Box::new(self.seen(&cluster)))
+                TouchOutcome::Revised(Box::new(self.seen(&cluster)))
             }
         };
-        self.fleet.touched(self.moment(), work, outcome);
+        self.planner.touched(self.moment(), work, outcome);
         Ok(())
     }
 
@@ -287,7 +289,7 @@ impl World {
         if self.touches.len() > touches {
             return Err(format!("touches at rest: {:?}", &self.touches[touches..]));
         }
-        if self.fleet.stale() > 0 {
+        if self.planner.stale() > 0 {
             return Err("stale Works at rest".to_owned());
         }
         let stored = self.api.state.lock();

@@ -2,22 +2,22 @@
 
 use std::time::Duration;
 
-use super::Seen;
-use super::pace::{Moment, backoff};
-use crate::service::{Due, Standing};
+use super::ObservedWork;
+use super::rate_limiter::{Moment, backoff};
+use crate::service::{SyncState, SyncStatus};
 
 /// How long to wait before a Work is touched once more, at first and at the most.
 const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_mins(5));
 
 /// A Work that concerns us.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct TrackedWork {
     pub(super) uid: String,
     pub(super) version: Option<u64>,
     pub(super) generation: i64,
     pub(super) deleting: bool,
-    pub(super) standing: Standing,
-    /// The policies by which its standing was judged.
+    pub(super) sync: SyncState,
+    /// The policies by which its sync was judged.
     pub(super) epoch: u64,
     /// The list, or what followed it, in which it was seen last.
     pub(super) listing: u64,
@@ -32,14 +32,14 @@ pub(super) struct Known {
     pub(super) errand: Option<Moment>,
 }
 
-impl Known {
-    pub(super) fn new(now: Moment, epoch: u64, listing: u64, seen: Seen, standing: Standing) -> Self {
+impl TrackedWork {
+    pub(super) fn new(now: Moment, epoch: u64, listing: u64, seen: ObservedWork, sync: SyncState) -> Self {
         Self {
             uid: seen.uid,
             version: seen.version,
             generation: seen.generation,
             deleting: seen.deleting,
-            standing,
+            sync,
             epoch,
             listing,
             since: now,
@@ -72,12 +72,12 @@ impl Known {
 
     /// Whether it is not as the policies say, or nobody knows whether it is.
     pub(super) fn is_outdated(&self) -> bool {
-        match self.standing.due {
-            Due::No | Due::Unclear(_) => false,
-            Due::Outdated => true,
-            Due::Unrecorded => {
+        match self.sync.status {
+            SyncStatus::Synced | SyncStatus::Unknown(_) => false,
+            SyncStatus::Outdated => true,
+            SyncStatus::Unrecorded => {
                 let is_this = |(wanted, generation): &(String, i64)| {
-                    *wanted == self.standing.wanted && *generation == self.generation
+                    *wanted == self.sync.policy_digest && *generation == self.generation
                 };
                 !self.settled.as_ref().is_some_and(is_this)
             }
@@ -86,12 +86,12 @@ impl Known {
 
     /// Whether it is as the policies say.
     pub(super) fn is_current(&self, epoch: u64) -> bool {
-        self.epoch == epoch && !self.is_outdated() && !matches!(self.standing.due, Due::Unclear(_))
+        self.epoch == epoch && !self.is_outdated() && !matches!(self.sync.status, SyncStatus::Unknown(_))
     }
 
     /// When it is to be touched.
-    pub(super) fn due(&self, epoch: u64, epoch_from: Moment) -> Option<Moment> {
-        let can_be_judged = self.epoch == epoch && !matches!(self.standing.due, Due::Unclear(_));
+    pub(super) fn touch_at(&self, epoch: u64, epoch_from: Moment) -> Option<Moment> {
+        let can_be_judged = self.epoch == epoch && !matches!(self.sync.status, SyncStatus::Unknown(_));
         if self.deleting || !can_be_judged {
             return None;
         }
@@ -100,14 +100,14 @@ impl Known {
     }
 
     /// A touch has been answered, with this Work.
-    pub(super) fn answered(&mut self, now: Moment, due: &Due, wanted: String, generation: i64) {
+    pub(super) fn answered(&mut self, now: Moment, due: &SyncStatus, wanted: String, generation: i64) {
         match due {
-            Due::Outdated => self.failed(now),
-            Due::Unrecorded => {
+            SyncStatus::Outdated => self.failed(now),
+            SyncStatus::Unrecorded => {
                 self.settled = Some((wanted, generation));
                 self.failures = 0;
             }
-            Due::No | Due::Unclear(_) => self.failures = 0,
+            SyncStatus::Synced | SyncStatus::Unknown(_) => self.failures = 0,
         }
     }
 

@@ -14,12 +14,12 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use super::agenda::Job;
-use super::known::Known;
-use super::pace::{Moment, backoff};
-use super::{Fleet, Next, WorkName};
+use super::queue::Job;
+use super::rate_limiter::{Moment, backoff};
+use super::tracked::TrackedWork;
+use super::{Next, Planner, WorkName};
 use crate::domain::{BindingName, EXECUTION_NAMESPACE_PREFIX};
-use crate::service::Due;
+use crate::service::SyncStatus;
 
 /// Between two touches of a round. Long enough to see what the first one made of the ledger.
 const STEP: Duration = Duration::from_secs(1);
@@ -113,31 +113,31 @@ enum Outlook {
 }
 
 impl Group {
-    pub(super) fn joined(&mut self, name: &WorkName, known: &Known) {
+    pub(super) fn joined(&mut self, name: &WorkName, known: &TrackedWork) {
         if !self.members.contains(name) {
             self.members.insert(name.clone());
         }
         if !known.deleting {
-            self.left.retain(|allocation, _| !known.standing.hosts.contains(allocation));
+            self.left.retain(|allocation, _| !known.sync.hosts.contains(allocation));
         }
     }
 
-    fn outlook(&self, allocation: &str, works: &BTreeMap<WorkName, Known>, epoch: u64) -> Outlook {
+    fn outlook(&self, allocation: &str, works: &BTreeMap<WorkName, TrackedWork>, epoch: u64) -> Outlook {
         let members = || self.members.iter().filter_map(|name| Some((name, works.get(name)?)));
-        let hosts = |known: &Known| known.standing.hosts.contains(allocation);
-        let live: Vec<(&WorkName, &Known)> =
+        let hosts = |known: &TrackedWork| known.sync.hosts.contains(allocation);
+        let live: Vec<(&WorkName, &TrackedWork)> =
             members().filter(|(_, known)| !known.deleting && hosts(known)).collect();
         match live.len() {
             0 => {}
             1 => return Outlook::None,
             _ => return self.crowd(allocation, works, &live),
         }
-        let may = |known: &Known| {
-            let judged = known.epoch == epoch && !matches!(known.standing.due, Due::Unclear(_));
-            judged && !known.deleting && known.standing.asks.contains(allocation)
+        let may = |known: &TrackedWork| {
+            let judged = known.epoch == epoch && !matches!(known.sync.status, SyncStatus::Unknown(_));
+            judged && !known.deleting && known.sync.asks.contains(allocation)
         };
-        let candidates: Vec<(&WorkName, &Known)> = members().filter(|(_, known)| may(known)).collect();
-        let lacks = |known: &Known| known.standing.lacks.contains(allocation);
+        let candidates: Vec<(&WorkName, &TrackedWork)> = members().filter(|(_, known)| may(known)).collect();
+        let lacks = |known: &TrackedWork| known.sync.lacks.contains(allocation);
         let releasing: Vec<WorkName> = members()
             .filter(|(_, known)| known.deleting && hosts(known))
             .map(|(name, _)| name.clone())
@@ -176,8 +176,8 @@ impl Group {
     fn crowd(
         &self,
         allocation: &str,
-        works: &BTreeMap<WorkName, Known>,
-        hosts: &[(&WorkName, &Known)],
+        works: &BTreeMap<WorkName, TrackedWork>,
+        hosts: &[(&WorkName, &TrackedWork)],
     ) -> Outlook {
         if hosts.iter().any(|(_, known)| known.is_outdated() && known.failures == 0) {
             return Outlook::Later;
@@ -196,9 +196,9 @@ impl Group {
     fn shape(
         &self,
         allocation: &str,
-        works: &BTreeMap<WorkName, Known>,
+        works: &BTreeMap<WorkName, TrackedWork>,
         releasing: Vec<WorkName>,
-        candidates: &[(&WorkName, &Known)],
+        candidates: &[(&WorkName, &TrackedWork)],
     ) -> Shape {
         let is_leaving = |name: &&WorkName| works.get(*name).is_some_and(|known| known.deleting);
         let leaving = self.members.iter().filter(is_leaving).cloned().collect();
@@ -209,12 +209,12 @@ impl Group {
     }
 
     /// When something is to be done about one of its gaps.
-    fn due(&self) -> Option<Moment> {
+    fn next_at(&self) -> Option<Moment> {
         self.gaps.values().filter_map(|gap| gap.at).min()
     }
 }
 
-impl Fleet {
+impl Planner {
     /// A list of all bindings of this scope begins.
     pub fn begin_bindings(&mut self, scope: Scope) {
         self.bindings[scope as usize].seen = Some(BTreeSet::new());
@@ -274,7 +274,7 @@ impl Fleet {
 
     /// What came of clearing entries; `true`: it is done.
     pub fn cleared(&mut self, now: Moment, name: &BindingName, done: bool) {
-        self.pace.end(now, false);
+        self.rate_limiter.end(now, false);
         let Some(group) = self.groups.get_mut(name) else { return };
         group.clearing = false;
         // Also after success: what is cleared shows in the annotations, which come by themselves.
@@ -296,17 +296,17 @@ impl Fleet {
             return Vec::new();
         };
         let members = || group.members.iter().filter_map(|name| self.works.get(name));
-        let is_hosted = |name: &String| members().any(|known| known.standing.hosts.contains(name));
+        let is_hosted = |name: &String| members().any(|known| known.sync.hosts.contains(name));
         group.ledger.keys().filter(|name| !defined.contains(*name) && !is_hosted(name)).cloned().collect()
     }
 
     /// Remembers who hosted what, once it does not any more.
-    pub(super) fn note_hosts(&mut self, name: &WorkName, before: &Known, after: Option<&Known>) {
-        let binding = before.standing.binding.as_ref();
+    pub(super) fn note_hosts(&mut self, name: &WorkName, before: &TrackedWork, after: Option<&TrackedWork>) {
+        let binding = before.sync.binding.as_ref();
         let Some(group) = binding.and_then(|binding| self.groups.get_mut(binding)) else { return };
-        let still = after.filter(|after| after.uid == before.uid).map(|after| &after.standing.hosts);
+        let still = after.filter(|after| after.uid == before.uid).map(|after| &after.sync.hosts);
         let lost =
-            before.standing.hosts.iter().filter(|hosted| !still.is_some_and(|still| still.contains(*hosted)));
+            before.sync.hosts.iter().filter(|hosted| !still.is_some_and(|still| still.contains(*hosted)));
         for allocation in lost {
             group.left.insert(allocation.clone(), name.clone());
         }
@@ -323,8 +323,8 @@ impl Fleet {
     fn drop_if_empty(&mut self, binding: &BindingName) {
         if self.groups.get(binding).is_some_and(|group| group.members.is_empty() && group.ledger.is_empty()) {
             self.groups.remove(binding);
-            self.agenda.put(&Job::Handover(binding.clone()), None);
-            self.agenda.put(&Job::Clear(binding.clone()), None);
+            self.queue.put(&Job::Handover(binding.clone()), None);
+            self.queue.put(&Job::Clear(binding.clone()), None);
         }
     }
 
@@ -336,7 +336,7 @@ impl Fleet {
         let Some(group) = self.groups.get_mut(binding) else { return };
         let members = group.members.iter().filter_map(|name| self.works.get(name));
         let asked: BTreeSet<String> =
-            members.filter(|known| !known.deleting).flat_map(|known| known.standing.asks.clone()).collect();
+            members.filter(|known| !known.deleting).flat_map(|known| known.sync.asks.clone()).collect();
         group.gaps.retain(|allocation, _| asked.contains(allocation));
         group.left.retain(|allocation, _| asked.contains(allocation));
         for allocation in asked {
@@ -351,18 +351,18 @@ impl Fleet {
                 }
             }
         }
-        let due = group.due().map(|at| (at, 0));
+        let due = group.next_at().map(|at| (at, 0));
         let (not_before, clearing) = (group.clear_not_before, group.clearing);
-        self.agenda.put(&Job::Handover(binding.clone()), due);
+        self.queue.put(&Job::Handover(binding.clone()), due);
         let clear = !clearing && !self.orphans(binding).is_empty();
         let at = self.epoch_from.after(CLEAR_AFTER).max(not_before);
-        self.agenda.put(&Job::Clear(binding.clone()), clear.then_some((at, 2)));
+        self.queue.put(&Job::Clear(binding.clone()), clear.then_some((at, 2)));
     }
 
     /// Goes on with the gaps of a binding whose time has come.
     pub(super) fn go_on(&mut self, now: Moment, binding: &BindingName) {
         let Some(group) = self.groups.get_mut(binding) else {
-            self.agenda.put(&Job::Handover(binding.clone()), None);
+            self.queue.put(&Job::Handover(binding.clone()), None);
             return;
         };
         let mut errands = Vec::new();
@@ -371,8 +371,8 @@ impl Fleet {
                 errands.extend(gap.step(now, self.allocations.timed.contains(allocation)));
             }
         }
-        let due = group.due().map(|at| (at, 0));
-        self.agenda.put(&Job::Handover(binding.clone()), due);
+        let due = group.next_at().map(|at| (at, 0));
+        self.queue.put(&Job::Handover(binding.clone()), due);
         for name in errands {
             if let Some(known) = self.works.get_mut(&name) {
                 known.errand = known.errand.or(Some(now));

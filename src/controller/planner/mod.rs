@@ -12,10 +12,10 @@
 //! It is never touched while it is being deleted, while a touch of it is under way, while nobody can say how it stands, and before all Works
 //! have been listed under the policies that are in force. A touch that did not help is repeated later and later.
 
-mod agenda;
 mod handover;
-mod known;
-mod pace;
+mod queue;
+mod rate_limiter;
+mod tracked;
 
 #[cfg(test)]
 mod tests;
@@ -26,15 +26,15 @@ use std::time::Duration;
 
 use crate::domain::{BindingName, Failure};
 use crate::engine::Owner;
-use crate::service::{Due, Standing};
+use crate::service::{SyncState, SyncStatus};
 
-use agenda::{Agenda, Job};
 use handover::{BindingList, Group};
-use known::Known;
-use pace::{Admission, Pace};
+use queue::{Job, Queue};
+use rate_limiter::{Permit, RateLimiter};
+use tracked::TrackedWork;
 
 pub use handover::Scope;
-pub use pace::{Limits, Moment};
+pub use rate_limiter::{Moment, RateLimits};
 
 /// How long new policies are in force before Works are touched: the other replicas, which answer the touches, learn of them too.
 const SETTLE: Duration = Duration::from_secs(1);
@@ -56,7 +56,7 @@ impl fmt::Display for WorkName {
 
 /// A Work as it was at one time, and how it stood to the policies of the epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct ObservedWork {
     /// `metadata.uid`
     pub uid: String,
     /// `metadata.resourceVersion`, if it is a number: then an older sight is told from a newer one.
@@ -66,28 +66,28 @@ pub struct Seen {
     /// Whether it is on its way out.
     pub deleting: bool,
     /// How it stands; `None` if it does not concern us.
-    pub standing: Option<Standing>,
+    pub sync: Option<SyncState>,
 }
 
 /// What came of a touch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Touched {
+pub enum TouchOutcome {
     /// It is stored, like this.
-    Done(Box<Seen>),
+    Revised(Box<ObservedWork>),
     /// It is stored, like this, and the door would have changed it: so the door was not asked.
-    Unasked(Box<Seen>),
+    Bypassed(Box<ObservedWork>),
     /// Not this one, now.
-    Refused,
+    Rejected,
     /// The server, or the way to it, has trouble.
-    Trouble,
+    ServerError,
 }
 
 /// What is to be done next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Touch this Work, then tell of it with [`Fleet::touched`].
+    /// Touch this Work, then tell of it with [`Planner::touched`].
     Touch(WorkName),
-    /// Take these allocations out of the ledger, then tell of it with [`Fleet::cleared`].
+    /// Take these allocations out of the ledger, then tell of it with [`Planner::cleared`].
     Clear {
         /// The binding that has them in its annotations.
         binding: BindingName,
@@ -111,7 +111,7 @@ pub struct Allocations {
 
 /// How many Works a policy selects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct WorkCounts {
     /// All of them.
     pub total: usize,
     /// Those that are as the policies say.
@@ -120,11 +120,11 @@ pub struct Tally {
 
 /// All Works that concern us.
 #[derive(Debug)]
-pub struct Fleet {
-    works: BTreeMap<WorkName, Known>,
+pub struct Planner {
+    works: BTreeMap<WorkName, TrackedWork>,
     groups: BTreeMap<BindingName, Group>,
-    agenda: Agenda,
-    pace: Pace,
+    queue: Queue,
+    rate_limiter: RateLimiter,
     /// Touches that have not been answered, each with the policies by which it was decided.
     under_way: BTreeMap<WorkName, u64>,
     epoch: u64,
@@ -136,17 +136,17 @@ pub struct Fleet {
     works_listed: bool,
     /// Of each scope.
     bindings: [BindingList; 2],
-    unasked: BTreeSet<WorkName>,
+    bypassed: BTreeSet<WorkName>,
 }
 
-impl Fleet {
+impl Planner {
     /// Nothing is known yet.
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: RateLimits) -> Self {
         Self {
             works: BTreeMap::new(),
             groups: BTreeMap::new(),
-            agenda: Agenda::default(),
-            pace: Pace::new(limits),
+            queue: Queue::default(),
+            rate_limiter: RateLimiter::new(limits),
             under_way: BTreeMap::new(),
             epoch: 0,
             epoch_from: Moment::default(),
@@ -154,7 +154,7 @@ impl Fleet {
             listing: 0,
             works_listed: false,
             bindings: Default::default(),
-            unasked: BTreeSet::new(),
+            bypassed: BTreeSet::new(),
         }
     }
 
@@ -183,7 +183,7 @@ impl Fleet {
     }
 
     /// A Work is like this.
-    pub fn applied(&mut self, now: Moment, name: &WorkName, seen: Seen) {
+    pub fn applied(&mut self, now: Moment, name: &WorkName, seen: ObservedWork) {
         if let Some(known) = self.works.get_mut(name) {
             let older = match (seen.version, known.version) {
                 (Some(seen), Some(known)) if seen < known => true,
@@ -195,21 +195,21 @@ impl Fleet {
                 return;
             }
         }
-        let Some(standing) = seen.standing.clone() else {
+        let Some(sync) = seen.sync.clone() else {
             self.deleted(now, name);
             return;
         };
-        let mut known = Known::new(now, self.epoch, self.listing, seen, standing);
+        let mut known = TrackedWork::new(now, self.epoch, self.listing, seen, sync);
         let before = self.works.remove(name);
         let mut old_binding = None;
         if let Some(before) = before {
-            if before.standing.binding != known.standing.binding {
-                old_binding.clone_from(&before.standing.binding);
+            if before.sync.binding != known.sync.binding {
+                old_binding.clone_from(&before.sync.binding);
             }
             self.note_hosts(name, &before, Some(&known));
             known.succeed(before);
         }
-        let binding = known.standing.binding.clone();
+        let binding = known.sync.binding.clone();
         if let Some(binding) = &binding {
             self.groups.entry(binding.clone()).or_default().joined(name, &known);
         }
@@ -226,43 +226,43 @@ impl Fleet {
     /// A Work is gone, or does not concern us any more.
     pub fn deleted(&mut self, now: Moment, name: &WorkName) {
         let Some(known) = self.works.remove(name) else { return };
-        self.unasked.remove(name);
-        self.agenda.put(&Job::Touch(name.clone()), None);
+        self.bypassed.remove(name);
+        self.queue.put(&Job::Touch(name.clone()), None);
         self.note_hosts(name, &known, None);
-        if let Some(binding) = &known.standing.binding {
+        if let Some(binding) = &known.sync.binding {
             self.leave(now, binding, name);
         }
     }
 
     /// What came of a touch.
-    pub fn touched(&mut self, now: Moment, name: &WorkName, outcome: Touched) {
-        self.pace.end(now, outcome == Touched::Trouble);
+    pub fn touched(&mut self, now: Moment, name: &WorkName, outcome: TouchOutcome) {
+        self.rate_limiter.end(now, outcome == TouchOutcome::ServerError);
         let is_of_now = self.under_way.remove(name) == Some(self.epoch);
         let Some(known) = self.works.get_mut(name) else { return };
         match outcome {
-            Touched::Unasked(seen) => {
+            TouchOutcome::Bypassed(seen) => {
                 known.errand = None;
                 known.failed(now);
-                self.unasked.insert(name.clone());
+                self.bypassed.insert(name.clone());
                 self.applied(now, name, *seen);
             }
-            Touched::Done(seen) => {
+            TouchOutcome::Revised(seen) => {
                 known.errand = None;
-                if self.unasked.remove(name) {
+                if self.bypassed.remove(name) {
                     // The door is asked again, perhaps about the others too.
                     self.ask_again(now);
                 }
                 let Some(known) = self.works.get_mut(name) else { return };
-                if let Some(standing) = seen.standing.as_ref().filter(|_| is_of_now) {
-                    known.answered(now, &standing.due, standing.wanted.clone(), seen.generation);
+                if let Some(sync) = seen.sync.as_ref().filter(|_| is_of_now) {
+                    known.answered(now, &sync.status, sync.policy_digest.clone(), seen.generation);
                 }
                 self.applied(now, name, *seen);
             }
             // What is known of new policies is that they may have mended it.
-            Touched::Refused | Touched::Trouble if is_of_now => known.failed(now),
-            Touched::Refused | Touched::Trouble => {}
+            TouchOutcome::Rejected | TouchOutcome::ServerError if is_of_now => known.failed(now),
+            TouchOutcome::Rejected | TouchOutcome::ServerError => {}
         }
-        let binding = self.works.get(name).and_then(|known| known.standing.binding.clone());
+        let binding = self.works.get(name).and_then(|known| known.sync.binding.clone());
         self.plan(name);
         if let Some(binding) = binding {
             self.review(now, &binding);
@@ -271,7 +271,7 @@ impl Fleet {
 
     /// Touches at once those that nobody was asked about.
     fn ask_again(&mut self, now: Moment) {
-        for name in self.unasked.clone() {
+        for name in self.bypassed.clone() {
             if let Some(known) = self.works.get_mut(&name) {
                 known.hurry(now);
             }
@@ -280,15 +280,15 @@ impl Fleet {
     }
 
     /// Works that were touched, and stored without the door being asked.
-    pub fn unasked(&self) -> impl Iterator<Item = &WorkName> {
-        self.unasked.iter()
+    pub fn bypassed(&self) -> impl Iterator<Item = &WorkName> {
+        self.bypassed.iter()
     }
 
     /// Works that are not as the policies say, and why, if that is known.
     pub fn examples(&self) -> impl Iterator<Item = (&WorkName, Option<&Failure>)> {
         let stale = self.works.iter().filter(|(_, known)| !known.deleting && !known.is_current(self.epoch));
-        stale.map(|(name, known)| match &known.standing.due {
-            Due::Unclear(failure) => (name, Some(failure)),
+        stale.map(|(name, known)| match &known.sync.status {
+            SyncStatus::Unknown(failure) => (name, Some(failure)),
             _ => (name, None),
         })
     }
@@ -299,7 +299,7 @@ impl Fleet {
             if !self.works_listed {
                 return Next::Wait(None);
             }
-            let Some((at, job)) = self.agenda.first() else { return Next::Wait(None) };
+            let Some((at, job)) = self.queue.first() else { return Next::Wait(None) };
             if at > now {
                 return Next::Wait(Some(at));
             }
@@ -307,14 +307,14 @@ impl Fleet {
                 self.go_on(now, binding);
                 continue;
             }
-            match self.pace.admission(now) {
-                Admission::Now => {}
-                Admission::At(later) => return Next::Wait(Some(later)),
-                Admission::Full => return Next::Wait(None),
+            match self.rate_limiter.permit(now) {
+                Permit::Now => {}
+                Permit::NotBefore(later) => return Next::Wait(Some(later)),
+                Permit::Full => return Next::Wait(None),
             }
-            self.agenda.put(&job, None);
+            self.queue.put(&job, None);
             if let Some(next) = self.begin(job) {
-                self.pace.begin(now);
+                self.rate_limiter.begin(now);
                 return next;
             }
         }
@@ -332,20 +332,20 @@ impl Fleet {
     }
 
     /// How many Works each policy selects; nothing before all Works have been listed under the policies in force.
-    pub fn tally(&self) -> Option<BTreeMap<&Owner, Tally>> {
+    pub fn work_counts(&self) -> Option<BTreeMap<&Owner, WorkCounts>> {
         if !self.works_listed {
             return None;
         }
-        let mut tallies: BTreeMap<&Owner, Tally> = BTreeMap::new();
+        let mut counts: BTreeMap<&Owner, WorkCounts> = BTreeMap::new();
         for known in self.works.values().filter(|known| !known.deleting) {
             let current = usize::from(known.is_current(self.epoch));
-            for owner in &known.standing.policies {
-                let tally = tallies.entry(owner).or_default();
-                tally.total += 1;
-                tally.current += current;
+            for owner in &known.sync.policies {
+                let counts = counts.entry(owner).or_default();
+                counts.total += 1;
+                counts.current += current;
             }
         }
-        Some(tallies)
+        Some(counts)
     }
 
     /// How many Works are not as the policies say.
@@ -354,14 +354,14 @@ impl Fleet {
         live.filter(|known| !known.is_current(self.epoch)).count()
     }
 
-    /// Puts a Work where it belongs in the agenda.
+    /// Puts a Work where it belongs in the queue.
     fn plan(&mut self, name: &WorkName) {
         let Some(known) = self.works.get(name) else { return };
         // Those that may let go of something come before those that may take it up.
-        let rank = u8::from(known.standing.hosts.is_empty());
-        let due = known.due(self.epoch, self.epoch_from).filter(|_| !self.under_way.contains_key(name));
+        let rank = u8::from(known.sync.hosts.is_empty());
+        let due = known.touch_at(self.epoch, self.epoch_from).filter(|_| !self.under_way.contains_key(name));
         let place = due.map(|at| (at, rank));
-        self.agenda.put(&Job::Touch(name.clone()), place);
+        self.queue.put(&Job::Touch(name.clone()), place);
     }
 
     fn plan_all(&mut self, now: Moment) {
