@@ -14,7 +14,7 @@ use std::{fmt, panic};
 
 use tracing::{Subscriber, error};
 use tracing_appender::non_blocking::NonBlockingBuilder;
-use tracing_subscriber::filter::{EnvFilter, LevelFilter};
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -63,22 +63,31 @@ impl FromStr for LogFilter {
     type Err = LogOptionError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // `EnvFilter` takes a word that is no level for a target and logs nothing else.
-        let word = |directive: &&str| !directive.is_empty() && !directive.contains(['=', '[']);
-        let mut words = text.split(',').map(str::trim).filter(word);
-        if let Some(word) = words.find(|word| word.parse::<LevelFilter>().is_err()) {
-            return Err(LogOptionError(format!(
-                "{word:?} is not a level; use off, error, warn, info, debug or trace, or {word}=debug for a target"
-            )));
+        let directives: Vec<&str> =
+            text.split(',').map(str::trim).filter(|directive| !directive.is_empty()).collect();
+        if directives.is_empty() {
+            return Err(LogOptionError("failed to parse a log level: it is empty".to_owned()));
         }
-        if text.split(',').any(|directive| directive.trim().ends_with('=')) {
-            return Err(LogOptionError(format!(
-                "failed to parse {text:?} as a log level: a level is missing after `=`"
-            )));
+        for directive in &directives {
+            match directive.split_once('=') {
+                // `Targets` takes a word that is no level for a target.
+                None if directive.parse::<LevelFilter>().is_err() => {
+                    return Err(LogOptionError(format!(
+                        "{directive:?} is not a level; use off, error, warn, info, debug or trace, or \
+                         {directive}=debug for a target"
+                    )));
+                }
+                Some((_, "")) => {
+                    return Err(LogOptionError(format!(
+                        "failed to parse {text:?} as a log level: a level is missing after `=`"
+                    )));
+                }
+                None | Some(_) => {}
+            }
         }
-        match EnvFilter::builder().parse(text) {
-            Ok(_) if !text.trim().is_empty() => Ok(Self(text.to_owned())),
-            Ok(_) => Err(LogOptionError("failed to parse a log level: it is empty".to_owned())),
+        let directives = directives.join(",");
+        match directives.parse::<Targets>() {
+            Ok(_) => Ok(Self(directives)),
             Err(error) => Err(LogOptionError(format!("failed to parse {text:?} as a log level: {error}"))),
         }
     }
@@ -128,7 +137,7 @@ where
     T: FormatTime + Send + Sync + 'static,
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
-    let filter = EnvFilter::new(format!("{QUIET},{}", filter.0));
+    let filter: Targets = format!("{QUIET},{}", filter.0).parse().unwrap_or_default();
     let layer = tracing_subscriber::fmt::layer().with_ansi(false).event_format(line).with_writer(writer);
     tracing_subscriber::registry().with(filter).with(layer)
 }
