@@ -4,6 +4,8 @@ use std::fmt;
 
 use kube::core::ApiResource;
 
+use crate::domain::{POLICY_GROUP, POLICY_VERSION, PolicyKind};
+
 /// A kind of objects that an API server serves.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Kind {
@@ -37,20 +39,6 @@ impl Kind {
         Self::of("multicluster.admiralty.io", "v1alpha1", "ClusterTarget", "clustertargets", false);
     /// Kubernetes' `Lease`.
     pub const LEASE: Self = Self::of("coordination.k8s.io", "v1", "Lease", "leases", true);
-    /// Our own kinds.
-    pub const POLICIES: [Self; 5] = [
-        Self::of("reviser.io", "v1alpha1", "ClusterRevisionPolicy", "clusterrevisionpolicies", false),
-        Self::of("reviser.io", "v1alpha1", "RevisionPolicy", "revisionpolicies", true),
-        Self::of("reviser.io", "v1alpha1", "ResourceInterpretation", "resourceinterpretations", false),
-        Self::of(
-            "reviser.io",
-            "v1alpha1",
-            "ClusterTargetPodTransformation",
-            "clustertargetpodtransformations",
-            false,
-        ),
-        Self::of("reviser.io", "v1alpha1", "TargetPodTransformation", "targetpodtransformations", true),
-    ];
 
     /// A kind by these names.
     pub const fn of(
@@ -103,6 +91,12 @@ impl Kind {
             kind: self.kind.to_string(),
             plural: self.plural.to_string(),
         }
+    }
+}
+
+impl From<PolicyKind> for Kind {
+    fn from(kind: PolicyKind) -> Self {
+        Self::of(POLICY_GROUP, POLICY_VERSION, kind.name(), kind.plural(), kind.is_namespaced())
     }
 }
 

@@ -16,6 +16,7 @@ use prometheus_client::registry::Registry;
 use super::in_force::InForce;
 use crate::apiserver::{ApiServer, Event, Kind, Stored, Watched};
 use crate::controller::PolicyResource;
+use crate::domain::PolicyKind;
 use crate::doors::StoredPolicies;
 use crate::json::{Object, Value};
 use crate::policy::{self, Seniority};
@@ -36,8 +37,8 @@ struct Document {
     status: Option<serde_json::Value>,
 }
 
-/// Position of the kind, namespace and name.
-type Key = (usize, String, String);
+/// Kind, namespace and name.
+type Key = (PolicyKind, String, String);
 
 /// The custom resources of an API server.
 #[derive(Debug)]
@@ -47,7 +48,7 @@ pub(super) struct CustomPolicies {
     documents: BTreeMap<Key, Document>,
     /// What is wrong with those that are out of use.
     faults: BTreeMap<Key, String>,
-    kinds: [Followed; 5],
+    kinds: BTreeMap<PolicyKind, Followed>,
     is_synced: Arc<AtomicBool>,
     stored: StoredPolicies,
     metrics: CustomMetrics,
@@ -89,7 +90,7 @@ impl CustomPolicies {
             in_force,
             documents: BTreeMap::new(),
             faults: BTreeMap::new(),
-            kinds: Default::default(),
+            kinds: PolicyKind::ALL.map(|kind| (kind, Followed::default())).into(),
             is_synced: Arc::default(),
             stored: StoredPolicies::default(),
             metrics,
@@ -112,36 +113,38 @@ impl CustomPolicies {
 
     /// Watches, for ever.
     pub(super) async fn follow(mut self) {
-        let watches = Kind::POLICIES.into_iter().enumerate().map(|(position, kind)| {
-            self.server.watch(&kind, Watched::Whole).map(move |event| (position, event)).boxed()
+        let watches = PolicyKind::ALL.map(|kind| {
+            self.server.watch(&kind.into(), Watched::Whole).map(move |event| (kind, event)).boxed()
         });
-        let mut events = select_all(watches.collect::<Vec<_>>());
-        while let Some((position, event)) = events.next().await {
-            let mut changed = self.take(position, event);
+        let mut events = select_all(watches);
+        while let Some((kind, event)) = events.next().await {
+            let mut changed = self.take(kind, event);
             changed |= self.take_what_follows(&mut events).await;
-            if changed && self.kinds.iter().all(|kind| kind.is_synced) {
+            if changed && self.kinds.values().all(|kind| kind.is_synced) {
                 self.put_in_force();
             }
         }
     }
 
     /// Takes all that comes before there is a pause.
-    async fn take_what_follows(&mut self, events: &mut (impl Stream<Item = (usize, Event)> + Unpin)) -> bool {
+    async fn take_what_follows(
+        &mut self,
+        events: &mut (impl Stream<Item = (PolicyKind, Event)> + Unpin),
+    ) -> bool {
         let mut changed = false;
         // One that comes all the time does not keep the others waiting for ever.
         for _ in 0..10_000 {
-            let Ok(Some((position, event))) = tokio::time::timeout(SETTLE, events.next()).await else {
+            let Ok(Some((kind, event))) = tokio::time::timeout(SETTLE, events.next()).await else {
                 break;
             };
-            changed |= self.take(position, event);
+            changed |= self.take(kind, event);
         }
         changed
     }
 
     /// Takes an event; whether another set comes of it.
-    fn take(&mut self, position: usize, event: Event) -> bool {
-        let kind = &Kind::POLICIES[position];
-        let followed = &mut self.kinds[position];
+    fn take(&mut self, kind: PolicyKind, event: Event) -> bool {
+        let followed = self.kinds.entry(kind).or_default();
         if let Event::Failed { problem, not_served, .. } = event {
             if !std::mem::replace(&mut followed.is_failing, true) {
                 self.metrics.unwatched.inc();
@@ -151,7 +154,7 @@ impl CustomPolicies {
                     "policies that have been read stay in force"
                 };
                 tracing::warn!(
-                    kind = kind.resource(),
+                    kind = Kind::from(kind).resource(),
                     error = problem,
                     "policies can't be watched; {advice}"
                 );
@@ -161,7 +164,7 @@ impl CustomPolicies {
         // To begin anew is not to have seen something.
         if !matches!(event, Event::Restarted) && std::mem::take(&mut followed.is_failing) {
             self.metrics.unwatched.dec();
-            tracing::info!(kind = kind.resource(), "policies are watched again");
+            tracing::info!(kind = Kind::from(kind).resource(), "policies are watched again");
         }
         match event {
             Event::Restarted => {
@@ -173,10 +176,10 @@ impl CustomPolicies {
                 if let Some(coming) = &mut followed.coming {
                     coming.push(key.clone());
                 }
-                self.keep(position, key, &stored)
+                self.keep(kind, key, &stored)
             }
             Event::Deleted(stored) => {
-                let key = (position, stored.namespace().to_owned(), stored.name().to_owned());
+                let key = (kind, stored.namespace().to_owned(), stored.name().to_owned());
                 self.documents.remove(&key).is_some()
             }
             Event::Synced => {
@@ -184,8 +187,8 @@ impl CustomPolicies {
                 let is_first = !std::mem::replace(&mut followed.is_synced, true);
                 let before = self.documents.len();
                 let there: std::collections::BTreeSet<_> = coming.into_iter().collect();
-                self.documents.retain(|(kind, namespace, name), _| {
-                    *kind != position || there.contains(&(namespace.clone(), name.clone()))
+                self.documents.retain(|(other, namespace, name), _| {
+                    *other != kind || there.contains(&(namespace.clone(), name.clone()))
                 });
                 is_first || self.documents.len() != before
             }
@@ -193,12 +196,12 @@ impl CustomPolicies {
         }
     }
 
-    fn keep(&mut self, position: usize, (namespace, name): (String, String), stored: &Stored) -> bool {
+    fn keep(&mut self, kind: PolicyKind, (namespace, name): (String, String), stored: &Stored) -> bool {
         let value = match Value::parse(stored.text().as_bytes()) {
             Ok(value) => value.into_owned(),
             Err(error) => {
                 // It is an object of an API server: that it nests too deep is all that can be wrong.
-                tracing::error!(kind = %Kind::POLICIES[position], namespace, name, %error, "a policy can't be read");
+                tracing::error!(kind = %Kind::from(kind), namespace, name, %error, "a policy can't be read");
                 Value::empty_object()
             }
         };
@@ -211,7 +214,7 @@ impl CustomPolicies {
             status: status.and_then(|Status { status }| status),
         };
         let (uid, generation, value) = (document.uid.clone(), document.generation, document.value.clone());
-        let before = self.documents.insert((position, namespace, name), document);
+        let before = self.documents.insert((kind, namespace, name), document);
         before.is_none_or(|before| {
             before.uid != uid || before.generation != generation || before.value != value
         })
@@ -223,8 +226,8 @@ impl CustomPolicies {
         for ((key, _), verdict) in documents.iter().zip(verdicts) {
             let Some(fault) = verdict.faults().next().map(ToString::to_string) else { continue };
             if self.faults.get(key) != Some(&fault) {
-                let (position, namespace, name) = key;
-                tracing::warn!(kind = %Kind::POLICIES[*position], namespace, name, error = fault, "a policy is faulty: what it selects is refused");
+                let (kind, namespace, name) = key;
+                tracing::warn!(kind = %Kind::from(*kind), namespace, name, error = fault, "a policy is faulty: what it selects is refused");
             }
             faults.insert(key.clone(), fault);
         }
@@ -249,10 +252,10 @@ impl CustomPolicies {
         );
         self.warn(&documents, &verdicts);
         let verdicts = documents.into_iter().zip(verdicts).map(|((key, document), verdict)| {
-            let (position, namespace, name) = key;
+            let (kind, namespace, name) = key;
             let Document { uid, generation, status, .. } = document;
             PolicyResource {
-                kind: Kind::POLICIES[position].clone(),
+                kind,
                 namespace,
                 name,
                 uid,

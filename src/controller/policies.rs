@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::planner::Allocations;
-use crate::apiserver::Kind;
+use crate::domain::PolicyKind;
 use crate::engine::{Handover, Owner, PolicySet};
 
 /// The policies that are in force, and what is to be said about the documents that they come from.
@@ -21,8 +21,8 @@ pub struct Policies {
 /// What is to be said about one custom resource.
 #[derive(Clone, Debug)]
 pub struct PolicyResource {
-    /// Its kind, one of [`Kind::POLICIES`].
-    pub kind: Kind,
+    /// Its kind.
+    pub kind: PolicyKind,
     /// Its namespace; empty for one in none.
     pub namespace: String,
     /// Its name.
@@ -42,12 +42,14 @@ pub struct PolicyResource {
 impl PolicyResource {
     /// What the engine calls it, if it selects Works.
     pub(super) fn owner(&self) -> Option<Owner> {
-        match self.kind.kind.as_ref() {
-            "ClusterRevisionPolicy" => Some(Owner::Cluster { name: self.name.clone() }),
-            "RevisionPolicy" => {
+        match self.kind {
+            PolicyKind::ClusterRevisionPolicy => Some(Owner::Cluster { name: self.name.clone() }),
+            PolicyKind::RevisionPolicy => {
                 Some(Owner::Namespace { namespace: self.namespace.clone(), name: self.name.clone() })
             }
-            _ => None,
+            PolicyKind::ResourceInterpretation
+            | PolicyKind::ClusterTargetPodTransformation
+            | PolicyKind::TargetPodTransformation => None,
         }
     }
 }
@@ -56,11 +58,11 @@ impl Policies {
     /// Whether Works may stand differently to other policies than to these.
     pub(super) fn differ(&self, other: &Self) -> bool {
         // What a faulty policy selects depends on its document.
-        let faulty = |policies: &Self| -> Vec<(Kind, String, String, i64)> {
+        let faulty = |policies: &Self| -> Vec<(PolicyKind, String, String, i64)> {
             let faulty = policies.resources.iter().filter(|resource| !resource.findings.is_empty());
             let name = |resource: &PolicyResource| {
                 let (namespace, name) = (resource.namespace.clone(), resource.name.clone());
-                (resource.kind.clone(), namespace, name, resource.generation)
+                (resource.kind, namespace, name, resource.generation)
             };
             faulty.map(name).collect()
         };

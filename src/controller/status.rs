@@ -83,7 +83,7 @@ mod tests {
 
     fn resource(generation: i64, findings: &[&str]) -> PolicyResource {
         PolicyResource {
-            kind: crate::apiserver::Kind::POLICIES[0].clone(),
+            kind: crate::domain::PolicyKind::ClusterRevisionPolicy,
             namespace: String::new(),
             name: "p".to_owned(),
             uid: "u".to_owned(),

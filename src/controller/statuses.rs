@@ -12,6 +12,7 @@ use super::planner::WorkCounts;
 use super::policies::{Policies, PolicyResource};
 use super::status::{Works, change, merged};
 use crate::apiserver::{ApiServer, CallError, Kind};
+use crate::domain::PolicyKind;
 use crate::engine::Owner;
 
 /// How many are written at a time.
@@ -21,12 +22,12 @@ const IN_FLIGHT: usize = 8;
 const AGAIN: Duration = Duration::from_secs(15);
 
 /// Names a policy: kind, namespace, name.
-pub(super) type Key = (Kind, String, String);
+pub(super) type Key = (PolicyKind, String, String);
 
 /// What was written.
 #[derive(Debug, Default)]
 pub(super) struct Statuses {
-    written: BTreeMap<(String, String, String), Written>,
+    written: BTreeMap<Key, Written>,
     in_flight: usize,
     /// Whether something is still to be written.
     wait: bool,
@@ -60,7 +61,7 @@ impl Statuses {
         let time = Timestamp::try_from(SystemTime::now()).unwrap_or(Timestamp::MAX);
         let time = format!("{time:.0}");
         for resource in &policies.resources {
-            let written = self.written.entry(name(&key(resource))).or_default();
+            let written = self.written.entry(key(resource)).or_default();
             if written.uid != resource.uid {
                 *written = Written { uid: resource.uid.clone(), ..Written::default() };
             }
@@ -86,16 +87,15 @@ impl Statuses {
             calls.push(patch(server.clone(), key(resource), status).boxed());
         }
         if self.written.len() > policies.resources.len() {
-            let names: std::collections::BTreeSet<_> =
-                policies.resources.iter().map(|resource| name(&key(resource))).collect();
-            self.written.retain(|name, _| names.contains(name));
+            let keys: std::collections::BTreeSet<_> = policies.resources.iter().map(key).collect();
+            self.written.retain(|key, _| keys.contains(key));
         }
     }
 
     /// A write has ended.
     pub(super) fn written(&mut self, now: Instant, key: &Key, status: &Value, result: Result<(), CallError>) {
         self.in_flight = self.in_flight.saturating_sub(1);
-        let Some(written) = self.written.get_mut(&name(key)) else { return };
+        let Some(written) = self.written.get_mut(key) else { return };
         written.under_way = false;
         match result {
             Ok(()) => {
@@ -104,7 +104,7 @@ impl Statuses {
             }
             Err(error) => {
                 if !error.is_not_found() {
-                    tracing::warn!(kind = %key.0, namespace = key.1, name = key.2, %error, "the status of a policy could not be written");
+                    tracing::warn!(kind = %Kind::from(key.0), namespace = key.1, name = key.2, %error, "the status of a policy could not be written");
                 }
                 written.not_before = Some(now + AGAIN);
             }
@@ -115,14 +115,10 @@ impl Statuses {
 async fn patch(server: ApiServer, key: Key, status: Value) -> Ended {
     let (kind, namespace, name) = &key;
     let body = json!({"status": status});
-    let stored = server.merge_patch(kind, namespace, name, Some("status"), &body).await;
+    let stored = server.merge_patch(&Kind::from(*kind), namespace, name, Some("status"), &body).await;
     Ended::Status(key, status, stored)
 }
 
 fn key(resource: &PolicyResource) -> Key {
-    (resource.kind.clone(), resource.namespace.clone(), resource.name.clone())
-}
-
-fn name((kind, namespace, name): &Key) -> (String, String, String) {
-    (kind.kind.to_string(), namespace.clone(), name.clone())
+    (resource.kind, resource.namespace.clone(), resource.name.clone())
 }

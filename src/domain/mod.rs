@@ -44,7 +44,7 @@ pub use karmada::{
     CLUSTER_BINDING_NAME_ANNOTATION, EXECUTION_NAMESPACE_PREFIX, SUPPRESSED_LABEL,
 };
 pub use nearest::nearest_names;
-pub use policies::{POLICY_GROUP, POLICY_RESOURCES, POLICY_VERSION};
+pub use policies::{POLICY_GROUP, POLICY_VERSION, PolicyKind};
 pub use quantity::{Format, Quantity, QuantityError};
 pub use schedule::{Schedule, ScheduleError, TargetCluster};
 pub use workload::{

@@ -6,7 +6,7 @@ use arc_swap::ArcSwap;
 
 use super::RevisionMetrics;
 use super::admission::{Reviewer, answer, misdirected_to};
-use crate::domain::{POLICY_GROUP, POLICY_RESOURCES};
+use crate::domain::{POLICY_GROUP, PolicyKind};
 use crate::json::Value;
 use crate::protocol::admission::{Operation, Review};
 use crate::server::{Call, Door, DoorReply};
@@ -38,7 +38,7 @@ impl Policies {
 impl Reviewer for Policies {
     async fn review<'a>(&self, review: &Review<'a>, _call: &Call) -> ReviewOutcome<'a> {
         let resource = &review.resource;
-        if resource.group != POLICY_GROUP || !POLICY_RESOURCES.contains(&resource.resource.as_ref()) {
+        if resource.group != POLICY_GROUP || PolicyKind::by_plural(&resource.resource).is_none() {
             return misdirected_to(
                 "validates",
                 &format!("the policies of {POLICY_GROUP}"),

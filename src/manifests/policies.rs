@@ -4,7 +4,7 @@
 
 use super::build::{client_config, list, map};
 use super::{CaBundle, HookUrl};
-use crate::domain::{POLICY_GROUP, POLICY_RESOURCES, POLICY_VERSION};
+use crate::domain::{POLICY_GROUP, POLICY_VERSION, PolicyKind};
 use crate::json::Value;
 use crate::yaml;
 
@@ -40,7 +40,7 @@ impl PoliciesHook {
             ("operations", list(["CREATE", "UPDATE"])),
             ("apiGroups", list([POLICY_GROUP])),
             ("apiVersions", list([POLICY_VERSION])),
-            ("resources", list(POLICY_RESOURCES)),
+            ("resources", list(PolicyKind::ALL.map(PolicyKind::plural))),
             ("scope", "*".into()),
         ]);
         let webhook = map([

@@ -13,7 +13,7 @@ use super::decode::Notes;
 use super::finding::Finding;
 use super::lint::{self, Material, Subject};
 use super::{readings, salvage};
-use crate::domain::GroupVersionKind;
+use crate::domain::{GroupVersionKind, PolicyKind};
 use crate::engine::PolicySet;
 use crate::expression::{Scope, Variable};
 use crate::json::{Pointer, Value};
@@ -116,7 +116,7 @@ pub fn admit(documents: &[Value<'static>]) -> Admitted {
 /// Who has which name. A document that has some is not wrong by itself, and clashes with nobody.
 #[derive(Default)]
 struct Names {
-    seen: BTreeSet<(&'static str, String, String)>,
+    seen: BTreeSet<(PolicyKind, String, String)>,
     /// The document that defines an allocation, and how messages call it.
     allocations: BTreeMap<String, (usize, String)>,
     /// The name of the interpretation of a kind.
@@ -140,7 +140,7 @@ impl Names {
     fn clashes(&self, document: usize, one: &Compiler) -> Vec<Finding> {
         let mut notes = Notes::new(document);
         if let Some((kind, _, name)) = one.seen.iter().find(|seen| self.seen.contains(*seen)) {
-            notes.note(&Pointer::of(["metadata", "name"]), there_twice(kind, name));
+            notes.note(&Pointer::of(["metadata", "name"]), there_twice(*kind, name));
         }
         for (name, _, place) in one.read.iter().flat_map(|(_, read)| &read.allocations) {
             if let Some((_, first)) = self.allocations.get(name) {

@@ -7,7 +7,7 @@ use super::decode::{Fields, Node, Notes, did_you_mean};
 use super::finding::Finding;
 use super::lint::{self, Material, Subject};
 use super::{interpretation, readings, revision, transformation};
-use crate::domain::GroupVersionKind;
+use crate::domain::{GroupVersionKind, POLICY_GROUP, PolicyKind};
 use crate::engine::{Owner, Policy, PolicySet, TransformationScope};
 use crate::expression::{Scope, Variable};
 use crate::json::{Pointer, Value};
@@ -18,37 +18,12 @@ pub const API_VERSION: &str = "reviser.io/v1alpha1";
 /// The policy that serves the seed's Rollout where none is given.
 pub const BUILT_IN: &str = include_str!("../../manifests/examples/rollout-fort.yaml");
 
-#[derive(Clone, Copy)]
-pub(super) enum Kind {
-    ClusterRevisionPolicy,
-    RevisionPolicy,
-    ResourceInterpretation,
-    TargetPodTransformation,
-    ClusterTargetPodTransformation,
-}
-
-impl Kind {
-    /// Whether it is one of Admiralty's proposal, whose documents may leave out `apiVersion`.
-    fn is_transformation(self) -> bool {
-        matches!(self, Self::TargetPodTransformation | Self::ClusterTargetPodTransformation)
-    }
-}
-
-/// Our kinds.
-pub(super) const KINDS: &[(&str, Kind)] = &[
-    ("ClusterRevisionPolicy", Kind::ClusterRevisionPolicy),
-    ("RevisionPolicy", Kind::RevisionPolicy),
-    ("ResourceInterpretation", Kind::ResourceInterpretation),
-    ("TargetPodTransformation", Kind::TargetPodTransformation),
-    ("ClusterTargetPodTransformation", Kind::ClusterTargetPodTransformation),
-];
-
-/// The kind of a document of ours, of whatever version. Transformations may leave out their `apiVersion`.
+/// The `kind` of a document of the group `reviser.io`, in any version. Transformations may lack an `apiVersion`.
 pub fn own_kind<'d>(document: &'d Value<'_>) -> Option<&'d str> {
     let kind = document.get("kind").and_then(Value::as_str)?;
     let is_own = match document.get("apiVersion").and_then(Value::as_str) {
-        Some(version) => version.split('/').next() == API_VERSION.split('/').next(),
-        None => KINDS.iter().any(|(word, known)| *word == kind && known.is_transformation()),
+        Some(version) => version.split('/').next() == Some(POLICY_GROUP),
+        None => PolicyKind::by_name(kind).is_some_and(PolicyKind::is_transformation),
     };
     is_own.then_some(kind)
 }
@@ -121,7 +96,7 @@ pub(super) struct Compiler {
     /// What expressions may use.
     scope: Scope,
     /// The documents that there were, by kind, namespace and name.
-    pub(super) seen: BTreeSet<(&'static str, String, String)>,
+    pub(super) seen: BTreeSet<(PolicyKind, String, String)>,
     /// Which document defines an allocation, and how its message calls it.
     pub(super) defined: BTreeMap<String, String>,
     pub(super) used: Vec<(usize, String, Pointer)>,
@@ -143,48 +118,51 @@ impl Compiler {
         notes: &mut Notes,
     ) -> Option<()> {
         let mut fields = Node { value, field: Pointer::ROOT }.fields(notes)?;
-        let named = value.get("kind").and_then(Value::as_str);
-        let may_lack = KINDS.iter().any(|(word, kind)| named == Some(*word) && kind.is_transformation());
+        let named = value.get("kind").and_then(Value::as_str).and_then(PolicyKind::by_name);
         let version = fields.optional("apiVersion");
-        if version.is_some() || !may_lack {
+        if version.is_some() || !named.is_some_and(PolicyKind::is_transformation) {
             let version = version.or_else(|| fields.required("apiVersion", notes))?;
             if version.string(notes)? != API_VERSION {
                 notes.note(&version.field, format!("must be {API_VERSION:?}, is {}", version.value));
                 return None;
             }
         }
-        let kind_node = fields.required("kind", notes)?;
-        let kind = kind_node.one_of(KINDS, notes)?;
-        let kind_name =
-            KINDS.iter().map(|(word, _)| *word).find(|word| Some(*word) == kind_node.value.as_str())?;
+        let kinds = PolicyKind::ALL.map(|kind| (kind.name(), kind));
+        let kind = fields.required("kind", notes)?.one_of(&kinds, notes)?;
         let metadata = fields.required("metadata", notes).and_then(|node| metadata(node, kind, notes));
-        if kind.is_transformation() {
-            self.transformation(kind_name, kind, metadata, &mut fields, notes);
-            let _ = fields.optional("status");
-            fields.end(notes);
-            return Some(());
-        }
-        let spec = fields.required("spec", notes).and_then(|node| node.fields(notes));
-        // What the API server adds to a stored object is no fault of a file that was made from one.
+        self.see(kind, metadata.as_ref(), notes);
+        // An unusable name is an error already. The rest is read all the same, to find all errors at once.
+        let (namespace, name) = metadata.unwrap_or_default();
+        let read = match kind {
+            PolicyKind::ClusterTargetPodTransformation => {
+                self.transformation(TransformationScope::Cluster, &name, &mut fields, notes);
+                Some(())
+            }
+            PolicyKind::TargetPodTransformation => {
+                let scope = if namespace.is_empty() {
+                    TransformationScope::AnyNamespace
+                } else {
+                    TransformationScope::Namespace(namespace)
+                };
+                self.transformation(scope, &name, &mut fields, notes);
+                Some(())
+            }
+            PolicyKind::ClusterRevisionPolicy => {
+                self.policy(document, Owner::Cluster { name }, &mut fields, notes)
+            }
+            PolicyKind::RevisionPolicy => {
+                self.policy(document, Owner::Namespace { namespace, name }, &mut fields, notes)
+            }
+            PolicyKind::ResourceInterpretation => self.interpretation(document, name, &mut fields, notes),
+        };
+        // A stored object has a status, which is ignored.
         let _ = fields.optional("status");
         fields.end(notes);
-        self.see(kind_name, metadata.as_ref(), notes);
-        // Without a usable name the rest is still looked at, so that all faults are found at once.
-        let (namespace, name) = metadata.unwrap_or_default();
-        let mut spec = spec?;
-        match kind {
-            Kind::ClusterRevisionPolicy => self.policy(document, Owner::Cluster { name }, &mut spec, notes),
-            Kind::RevisionPolicy => {
-                self.policy(document, Owner::Namespace { namespace, name }, &mut spec, notes);
-            }
-            _ => self.interpretation(document, &name, &mut spec, notes),
-        }
-        spec.end(notes);
-        Some(())
+        read
     }
 
     /// Notes a document that is there twice.
-    fn see(&mut self, kind: &'static str, metadata: Option<&(String, String)>, notes: &mut Notes) {
+    fn see(&mut self, kind: PolicyKind, metadata: Option<&(String, String)>, notes: &mut Notes) {
         if let Some((namespace, name)) = metadata
             && !self.seen.insert((kind, namespace.clone(), name.clone()))
         {
@@ -194,28 +172,27 @@ impl Compiler {
 
     fn transformation(
         &mut self,
-        kind_name: &'static str,
-        kind: Kind,
-        metadata: Option<(String, String)>,
+        scope: TransformationScope,
+        name: &str,
         fields: &mut Fields<'_>,
         notes: &mut Notes,
     ) {
-        self.see(kind_name, metadata.as_ref(), notes);
-        let (namespace, name) = metadata.unwrap_or_default();
-        transformation::check_name(&name, &Pointer::of(["metadata", "name"]), notes);
-        let scope = match kind {
-            Kind::ClusterTargetPodTransformation => TransformationScope::Cluster,
-            _ if namespace.is_empty() => TransformationScope::AnyNamespace,
-            _ => TransformationScope::Namespace(namespace),
-        };
-        let read = transformation::transformation(scope, &name, fields, notes);
-        if let Some(read) = read {
+        transformation::check_name(name, &Pointer::of(["metadata", "name"]), notes);
+        if let Some(read) = transformation::transformation(scope, name, fields, notes) {
             self.set.transformations.insert(read);
         }
     }
 
-    fn policy(&mut self, document: usize, owner: Owner, spec: &mut Fields<'_>, notes: &mut Notes) {
-        let read = revision::policy(owner, &self.scope, spec, notes);
+    fn policy(
+        &mut self,
+        document: usize,
+        owner: Owner,
+        fields: &mut Fields<'_>,
+        notes: &mut Notes,
+    ) -> Option<()> {
+        let mut spec = fields.required("spec", notes)?.fields(notes)?;
+        let read = revision::policy(owner, &self.scope, &mut spec, notes);
+        spec.end(notes);
         for (name, allocation, place) in &read.allocations {
             if let Some(first) = self.defined.get(name) {
                 notes.note(place, already_defined(name, first));
@@ -226,18 +203,27 @@ impl Compiler {
         }
         self.used.extend(read.used.iter().map(|(name, place)| (document, name.clone(), place.clone())));
         self.read.push((document, read));
+        Some(())
     }
 
-    fn interpretation(&mut self, document: usize, name: &str, spec: &mut Fields<'_>, notes: &mut Notes) {
-        let Some((gvk, interpretation)) = interpretation::interpretation(spec, notes) else {
-            return;
-        };
+    fn interpretation(
+        &mut self,
+        document: usize,
+        name: String,
+        fields: &mut Fields<'_>,
+        notes: &mut Notes,
+    ) -> Option<()> {
+        let mut spec = fields.required("spec", notes)?.fields(notes)?;
+        let read = interpretation::interpretation(&mut spec, notes);
+        spec.end(notes);
+        let (gvk, interpretation) = read?;
         if let Some((_, first)) = self.targets.get(&gvk) {
             notes.note(&Pointer::of(["spec", "target"]), already_interpreted(first));
-            return;
+            return None;
         }
-        self.targets.insert(gvk.clone(), (document, name.to_owned()));
+        self.targets.insert(gvk.clone(), (document, name));
         self.set.interpretations.insert(gvk, interpretation);
+        Some(())
     }
 
     /// What there is to look at once all has been read.
@@ -283,7 +269,7 @@ pub(super) fn already_defined(allocation: &str, by: &str) -> String {
     format!("allocation {allocation:?} is already defined by {by}; a name is defined once, over all policies")
 }
 
-pub(super) fn there_twice(kind: &str, name: &str) -> String {
+pub(super) fn there_twice(kind: PolicyKind, name: &str) -> String {
     format!("{kind} {name:?} is there twice")
 }
 
@@ -297,17 +283,19 @@ pub(super) fn undefined<'n>(allocation: &str, defined: impl IntoIterator<Item = 
 }
 
 /// Namespace (empty for a cluster-scoped kind) and name.
-fn metadata(node: Node<'_>, kind: Kind, notes: &mut Notes) -> Option<(String, String)> {
+fn metadata(node: Node<'_>, kind: PolicyKind, notes: &mut Notes) -> Option<(String, String)> {
     let mut fields = node.fields(notes)?;
     let name = fields.required("name", notes).and_then(|node| node.name(notes));
     let namespace = match kind {
-        Kind::RevisionPolicy => fields.required("namespace", notes).and_then(|node| node.name(notes)),
+        PolicyKind::RevisionPolicy => fields.required("namespace", notes).and_then(|node| node.name(notes)),
         // Files have no namespace that they are applied to, and whoever leaves it out means no other one.
-        Kind::TargetPodTransformation => match fields.optional("namespace") {
+        PolicyKind::TargetPodTransformation => match fields.optional("namespace") {
             Some(node) => node.name(notes),
             None => Some(""),
         },
-        Kind::ClusterRevisionPolicy | Kind::ResourceInterpretation | Kind::ClusterTargetPodTransformation => {
+        PolicyKind::ClusterRevisionPolicy
+        | PolicyKind::ResourceInterpretation
+        | PolicyKind::ClusterTargetPodTransformation => {
             if let Some(node) = fields.optional("namespace") {
                 notes.note(&node.field, "this kind is cluster-scoped and has no namespace");
             }

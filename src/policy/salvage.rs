@@ -3,38 +3,37 @@
 //! Each part is read by itself. One that can't be read leaves more selected than was meant, never less: what is selected gets no answer
 //! until the document is mended, and to leave something out would deliver it as if nobody had written a policy for it.
 
-use super::compile::{KINDS, Kind};
 use super::decode::{Node, Notes};
 use super::finding::Finding;
 use super::selector;
+use crate::domain::PolicyKind;
 use crate::engine::{InvalidDocument, InvalidScope, Owner, ResourceSelector, TransformationScope};
 use crate::json::{Pointer, Value};
 
 /// The document as one that is out of use; `None` if it does not say for what it is.
 pub(super) fn invalid(document: &Value<'static>, first: &Finding) -> Option<InvalidDocument> {
-    let word = document.get("kind").and_then(Value::as_str)?;
-    let kind = KINDS.iter().find(|(known, _)| *known == word).map(|(_, kind)| *kind)?;
+    let kind = PolicyKind::by_name(document.get("kind")?.as_str()?)?;
     let text = |field: &str| {
         let value = document.get("metadata").and_then(|metadata| metadata.get(field));
         value.and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
     };
     let (name, namespace) = (text("name")?, text("namespace"));
-    let called = format!("{word}/{name}");
+    let called = format!("{kind}/{name}");
     let policy = |owner: Owner| {
         let selectors = selectors(document, owner.namespace());
         (!selectors.is_empty()).then_some(InvalidScope::Policy { owner, selectors })
     };
     let scope = match kind {
-        Kind::ClusterRevisionPolicy => policy(Owner::Cluster { name })?,
-        Kind::RevisionPolicy => policy(Owner::Namespace { namespace: namespace?, name })?,
-        Kind::ClusterTargetPodTransformation => {
+        PolicyKind::ClusterRevisionPolicy => policy(Owner::Cluster { name })?,
+        PolicyKind::RevisionPolicy => policy(Owner::Namespace { namespace: namespace?, name })?,
+        PolicyKind::ClusterTargetPodTransformation => {
             InvalidScope::Transformation { scope: TransformationScope::Cluster, name }
         }
-        Kind::TargetPodTransformation => {
+        PolicyKind::TargetPodTransformation => {
             let scope = namespace.map_or(TransformationScope::AnyNamespace, TransformationScope::Namespace);
             InvalidScope::Transformation { scope, name }
         }
-        Kind::ResourceInterpretation => {
+        PolicyKind::ResourceInterpretation => {
             let target = node(document, &["spec", "target"])?;
             let mut nobody_reads = Notes::new(0);
             let mut fields = target.fields(&mut nobody_reads)?;

@@ -1,6 +1,6 @@
 //! The configuration for policies that are custom resources: the one that is shipped is what `reviser manifests` prints.
 
-use reviser::domain::{POLICY_GROUP, POLICY_RESOURCES};
+use reviser::domain::{POLICY_GROUP, PolicyKind};
 use reviser::doors::Policies;
 use serde_json::json;
 
@@ -35,7 +35,7 @@ fn it_asks_about_what_is_written_and_never_stands_in_the_way_of_mending_it() {
             "operations": ["CREATE", "UPDATE"],
             "apiGroups": [POLICY_GROUP],
             "apiVersions": ["v1alpha1"],
-            "resources": POLICY_RESOURCES,
+            "resources": PolicyKind::ALL.map(PolicyKind::plural),
             "scope": "*",
         }],
         "matchPolicy": "Equivalent",

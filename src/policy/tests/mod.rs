@@ -135,7 +135,7 @@ fn every_fault_of_every_document_is_found_at_once() {
             "0 spec.rules[1].fort.allocation: no policy defines the allocation \"fort\"",
             "1 : must be a map, is a list",
             "2 apiVersion: must be \"reviser.io/v1alpha1\", is \"reviser.io/v1\"",
-            "3 kind: \"RevisionPolice\" is not one of ClusterRevisionPolicy, RevisionPolicy, ResourceInterpretation, TargetPodTransformation, ClusterTargetPodTransformation; did you mean \"RevisionPolicy\"?",
+            "3 kind: \"RevisionPolice\" is not one of ClusterRevisionPolicy, RevisionPolicy, ResourceInterpretation, ClusterTargetPodTransformation, TargetPodTransformation; did you mean \"RevisionPolicy\"?",
             "4 metadata.namespace: is required",
             "4 spec.resourceSelectors: needs at least one item",
             "4 spec.rules: is required",
