@@ -18,7 +18,6 @@ pub mod manifests;
 pub mod patch;
 pub mod policy;
 pub mod protocol;
-pub mod resources;
 pub mod schema;
 pub mod server;
 pub mod service;

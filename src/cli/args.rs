@@ -47,7 +47,7 @@ pub(super) enum Command {
     Check(CheckArgs),
     /// Make a certificate authority and a server certificate
     Certs(CertsArgs),
-    /// Print the webhook configuration for a caller, matched to what the policies select
+    /// Print the webhook configuration for a caller, matched to what the policies select, or the custom resource definitions
     Manifests(ManifestsArgs),
     /// Print a completion script for a shell
     Completion {
@@ -282,7 +282,16 @@ pub(super) struct CertsArgs {
     pub(super) force: bool,
 }
 
-/// Who is to be told to call us.
+/// The values of `--for` that need `--url`.
+const FOR_CALLERS: [(&str, &str); 5] = [
+    ("purpose", "karmada-interpreter"),
+    ("purpose", "karmada-works"),
+    ("purpose", "admiralty-source"),
+    ("purpose", "admiralty-target"),
+    ("purpose", "policies"),
+];
+
+/// What `reviser manifests` prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum ManifestsFor {
     /// Karmada's resource interpreter; the configuration is for Karmada's API server
@@ -295,29 +304,19 @@ pub(super) enum ManifestsFor {
     AdmiraltyTarget,
     /// Admission of policies that are custom resources; the configuration is for the API server that holds them
     Policies,
-}
-
-impl ManifestsFor {
-    /// Who calls.
-    pub(super) fn who(self) -> &'static str {
-        match self {
-            Self::KarmadaInterpreter | Self::KarmadaWorks => "Karmada",
-            Self::AdmiraltySource => "the source",
-            Self::AdmiraltyTarget => "the target",
-            Self::Policies => "the API server",
-        }
-    }
+    /// No webhook: the custom resource definitions of the policies, to apply with kubectl apply --server-side
+    Crds,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct ManifestsArgs {
-    /// Who is to call
+    /// Who calls the webhook, or crds
     #[arg(long = "for", value_enum, value_name = "CALLER", env = "REVISER_FOR")]
-    pub(super) caller: ManifestsFor,
-    /// Where it reaches the server: https, host and port; the path is added, but for admiralty-target it has to be /mutate/podchaperons/NAME, NAME
-    /// being what the source calls the target
-    #[arg(long, value_name = "URL", env = "REVISER_URL")]
-    pub(super) url: String,
+    pub(super) purpose: ManifestsFor,
+    /// Where the caller reaches the server: https, host and port; the path is added, but for admiralty-target it has to be
+    /// /mutate/podchaperons/NAME, NAME being what the source calls the target. Required for all but crds
+    #[arg(long, value_name = "URL", env = "REVISER_URL", required_if_eq_any = FOR_CALLERS)]
+    pub(super) url: Option<String>,
     /// The certificates of the authorities that it is to trust; those of its system if left out
     #[arg(long, value_name = "FILE", env = "REVISER_CA_FILE")]
     pub(super) ca_file: Option<PathBuf>,

@@ -6,7 +6,7 @@ use super::args::{ManifestsArgs, ManifestsFor};
 use super::exit::CliError;
 use super::output;
 use crate::app;
-use crate::certs::{self, CertsError, Pem};
+use crate::certs::{self, Pem};
 use crate::domain::GroupVersionKind;
 use crate::doors::{Interpreter, PodChaperons, Pods, Policies, Works};
 use crate::engine::{Interpretation, PolicySet};
@@ -16,40 +16,21 @@ use crate::manifests::{
 use crate::protocol::interpreter::STOCK_KARMADA;
 
 pub(super) fn run(arguments: &ManifestsArgs) -> Result<(), CliError> {
-    let path = match arguments.caller {
-        ManifestsFor::KarmadaInterpreter => Interpreter::PATH,
-        ManifestsFor::KarmadaWorks => Works::PATH,
-        ManifestsFor::AdmiraltySource => Pods::PATH,
-        ManifestsFor::AdmiraltyTarget => PodChaperons::PATH,
-        ManifestsFor::Policies => Policies::PATH,
-    };
-    let url =
-        HookUrl::new(&arguments.url, path).map_err(|error| CliError::Usage(format!("--url: {error}")))?;
-    let loaded = app::load(&arguments.policies.policies).map_err(|findings| {
-        CliError::Refused(format!("the policies are refused:\n{}", findings.join("\n")))
-    })?;
-    let ca_bundle = ca_bundle(arguments)
-        .map_err(|error| CliError::Refused(format!("--ca-file: {:#}", anyhow::Error::new(error))))?;
-    let depends_on_policies =
-        !matches!(arguments.caller, ManifestsFor::AdmiraltySource | ManifestsFor::Policies);
-    if loaded.built_in && depends_on_policies {
-        output::note("no --policy: using the built-in example");
-    }
-    if ca_bundle.is_none() {
-        let who = arguments.caller.who();
-        output::note(&format!(
-            "no --ca-file: no caBundle, so that {who} trusts the authorities of its system"
-        ));
-    }
-    let yaml = match arguments.caller {
+    let yaml = match arguments.purpose {
         ManifestsFor::KarmadaInterpreter => {
-            let kinds = manifests::kinds(&loaded.policies);
-            note_defaults(&kinds, &loaded.policies);
+            let url = url(arguments, Interpreter::PATH)?;
+            let policies = policies(arguments)?;
+            let ca_bundle = ca_bundle(arguments, "Karmada")?;
+            let kinds = manifests::kinds(&policies);
+            note_defaults(&kinds, &policies);
             InterpreterHook { url, ca_bundle, kinds, operations: STOCK_KARMADA }.yaml()
         }
         ManifestsFor::KarmadaWorks => {
-            let selected = manifests::selected(&loaded.policies);
-            let transformations = loaded.policies.has_transformations();
+            let url = url(arguments, Works::PATH)?;
+            let policies = policies(arguments)?;
+            let ca_bundle = ca_bundle(arguments, "Karmada")?;
+            let selected = manifests::selected(&policies);
+            let transformations = policies.has_transformations();
             if selected.is_empty() && !transformations {
                 output::note(
                     "no policy selects anything: only Works that are revised already are sent, to be undone",
@@ -57,24 +38,53 @@ pub(super) fn run(arguments: &ManifestsArgs) -> Result<(), CliError> {
             }
             WorksHook { url, ca_bundle, selected, transformations }.yaml()
         }
-        ManifestsFor::Policies => PoliciesHook { url, ca_bundle }.yaml(),
-        ManifestsFor::AdmiraltySource => PodsHook { url, ca_bundle }.yaml(),
-        ManifestsFor::AdmiraltyTarget => {
-            let selected = manifests::selected(&loaded.policies);
-            PodChaperonsHook { url, ca_bundle, selected }.yaml()
+        ManifestsFor::AdmiraltySource => {
+            let url = url(arguments, Pods::PATH)?;
+            PodsHook { url, ca_bundle: ca_bundle(arguments, "the source")? }.yaml()
         }
+        ManifestsFor::AdmiraltyTarget => {
+            let url = url(arguments, PodChaperons::PATH)?;
+            let selected = manifests::selected(&policies(arguments)?);
+            PodChaperonsHook { url, ca_bundle: ca_bundle(arguments, "the target")?, selected }.yaml()
+        }
+        ManifestsFor::Policies => {
+            let url = url(arguments, Policies::PATH)?;
+            PoliciesHook { url, ca_bundle: ca_bundle(arguments, "the API server")? }.yaml()
+        }
+        ManifestsFor::Crds => manifests::crds(),
     };
     output::write(yaml.as_bytes())
 }
 
-fn ca_bundle(arguments: &ManifestsArgs) -> Result<Option<CaBundle>, CertsError> {
-    let Some(path) = &arguments.ca_file else { return Ok(None) };
-    let bytes = certs::read_pem(path)?;
-    CaBundle::from_pem(Pem { path, bytes: &bytes }).map(Some)
+fn url(arguments: &ManifestsArgs, path: &'static str) -> Result<HookUrl, CliError> {
+    let url = arguments.url.as_deref().unwrap_or_default();
+    HookUrl::new(url, path).map_err(|error| CliError::Usage(format!("--url: {error}")))
 }
 
-/// Karmada asks us, and nobody else, for the replicas of these kinds. One that has none there would not be propagated
-/// any more, so its user should hear of it before.
+fn policies(arguments: &ManifestsArgs) -> Result<PolicySet, CliError> {
+    let loaded = app::load(&arguments.policies.policies).map_err(|findings| {
+        CliError::Refused(format!("the policies are refused:\n{}", findings.join("\n")))
+    })?;
+    if loaded.built_in {
+        output::note("no --policy: using the built-in example");
+    }
+    Ok(loaded.policies)
+}
+
+/// The certificates that `caller` trusts.
+fn ca_bundle(arguments: &ManifestsArgs, caller: &str) -> Result<Option<CaBundle>, CliError> {
+    let Some(path) = &arguments.ca_file else {
+        output::note(&format!(
+            "no --ca-file: no caBundle, so that {caller} trusts the authorities of its system"
+        ));
+        return Ok(None);
+    };
+    let bundle = certs::read_pem(path).and_then(|bytes| CaBundle::from_pem(Pem { path, bytes: &bytes }));
+    bundle.map(Some).map_err(|error| CliError::Refused(format!("--ca-file: {:#}", anyhow::Error::new(error))))
+}
+
+/// Karmada asks only the webhook for the replicas of these kinds. It would stop propagating an object that has no
+/// replicas at the assumed place, so the user is warned before.
 fn note_defaults(kinds: &BTreeSet<GroupVersionKind>, policies: &PolicySet) {
     let assumed = kinds.iter().filter(|gvk| !policies.interpretations.contains_key(gvk));
     let names: Vec<_> = assumed.map(|gvk| format!("{} ({})", gvk.kind, gvk.api_version())).collect();

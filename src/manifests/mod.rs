@@ -4,6 +4,7 @@
 //!   [`PodsHook`] and [`PodChaperonsHook`] those for sources and targets of Admiralty, [`PoliciesHook`] the one for our own custom resources;
 //!   what their `yaml` gives is ready to be applied.
 //! * [`HookUrl`] and [`CaBundle`] are what a user gives. One that Karmada would refuse, or misread, can't be made.
+//! * [`crds`] are the definitions of our own custom resources, the files in `manifests/crds`.
 //! * [`kinds`] are the kinds that a set of policies is about, [`selected`] those of them that a policy may select.
 //!
 //! Values in, text out: no files and no API server. What operations there are, and the names of the wire, are those of
@@ -15,6 +16,7 @@ mod admiralty;
 mod build;
 mod bundle;
 mod condition;
+mod crds;
 mod karmada;
 mod policies;
 mod selected;
@@ -23,6 +25,7 @@ mod works;
 
 pub use admiralty::{PodChaperonsHook, PodsHook};
 pub use bundle::CaBundle;
+pub use crds::crds;
 pub use karmada::{InterpreterHook, kinds};
 pub use policies::PoliciesHook;
 pub use selected::{Namespaces, selected};

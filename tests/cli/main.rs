@@ -23,6 +23,7 @@ mod help;
 #[path = "../support/https.rs"]
 mod https;
 mod log;
+mod manifests;
 mod platform_keys;
 mod policies;
 mod preview;

@@ -8,6 +8,7 @@
 
 mod admiralty_manifests;
 mod architecture;
+mod crds;
 mod definitions;
 mod health;
 mod http;

@@ -274,7 +274,7 @@ fn what_is_wrong_decides_the_exit_code() {
     let other = reviser(&["manifests", "--for", "karmada", "--url", url]);
     assert_eq!(other.code, Some(2));
     let values =
-        "[possible values: karmada-interpreter, karmada-works, admiralty-source, admiralty-target, policies]";
+        "[possible values: karmada-interpreter, karmada-works, admiralty-source, admiralty-target, policies, crds]";
     assert!(other.stderr.contains(values), "{}", other.stderr);
 }
 

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use reviser::engine::PolicySet;
 use reviser::json::{Pointer, Value as Document};
+use reviser::manifests::crds;
 use reviser::policy::{self, Finding};
-use reviser::resources::definitions;
 use reviser::yaml;
 use serde_json::{Map, Value};
 
@@ -77,6 +78,11 @@ pub(crate) fn documents() -> Vec<Value> {
 pub(crate) fn read(text: &str) -> Vec<Value> {
     let read = yaml::documents(text).unwrap();
     read.iter().map(|document| serde_json::from_str(&document.value.to_string()).unwrap()).collect()
+}
+
+/// The definitions in `manifests/crds`.
+pub(crate) fn definitions() -> Vec<CustomResourceDefinition> {
+    read(&crds()).into_iter().map(|definition| serde_json::from_value(definition).unwrap()).collect()
 }
 
 /// The schema of a kind.
@@ -158,7 +164,7 @@ pub(crate) fn paths(wanted: fn(&Value) -> bool) -> Vec<String> {
         }
     }
     let mut found = Vec::new();
-    for kind in definitions().map(|definition| definition.spec.names.kind) {
+    for kind in definitions().into_iter().map(|definition| definition.spec.names.kind) {
         look(&schema(&kind), &kind, wanted, &mut found);
     }
     found.sort();

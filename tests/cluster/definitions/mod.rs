@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use http::Method;
-use reviser::resources::definitions;
 use serde_json::{Value, json};
 
+use self::places::definitions;
 use crate::support::client::{Client, Reply};
 use crate::support::plane::ControlPlane;
 use crate::support::until;
@@ -37,8 +37,8 @@ impl Defined {
     fn shared() -> Option<Self> {
         static DEFINED: OnceLock<()> = OnceLock::new();
         let plane = ControlPlane::shared()?;
-        let names = definitions().map(|definition| definition.spec.names);
-        let plurals = names.map(|names| (names.kind, names.plural)).into();
+        let names = definitions().into_iter().map(|definition| definition.spec.names);
+        let plurals = names.map(|names| (names.kind, names.plural)).collect();
         let defined = Self { plane, admin: plane.admin(), plurals };
         DEFINED.get_or_init(|| defined.define());
         Some(defined)

@@ -1,18 +1,18 @@
-//! `manifests/crds` holds what the types give. `UPDATE_GOLDEN=1` writes the files anew.
+//! `manifests/crds` holds what the types give. `UPDATE_GOLDEN=1` rewrites the files.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use reviser::json::Value;
-use reviser::resources::definitions;
 use reviser::yaml;
 
+use crate::crds::definitions;
 use crate::support::kustomize::file;
 
 const FOLDER: &str = "manifests/crds";
 
-const HEAD: &str = "# Made from the types in src/resources, which a test holds it to: change them, and then\n\
+const HEAD: &str = "# Made from the types in tests/it/crds. To change it, change them, and then\n\
                     # UPDATE_GOLDEN=1 cargo test --test it definitions\n";
 
 /// The name of the file for a definition.

@@ -10,31 +10,31 @@ use super::free::{Free, FreeMap};
 
 /// Steps that only the cluster that hosts an allocation is to run: every other cluster gets a field of each such step written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Fort {
+pub(crate) struct Fort {
     /// The allocation, which this or another policy defines.
     #[schemars(length(min = 1))]
-    pub allocation: String,
+    pub(crate) allocation: String,
     /// Where the list of steps is, as a JSON pointer from the root of the workload. Leads through maps only.
     #[schemars(regex(pattern = "^(/([^~/]|~[01])*)+$"))]
-    pub steps: String,
+    pub(crate) steps: String,
     /// Which steps: those that hold at least these members, with the same types. Left out: every step that is a map.
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
-    pub matches: Option<FreeMap>,
+    pub(crate) matches: Option<FreeMap>,
     /// What is written in a step, as a JSON pointer from the step. Leads through maps only.
     #[schemars(regex(pattern = "^(/([^~/]|~[01])*)+$"))]
-    pub field: String,
+    pub(crate) field: String,
     /// What the field becomes in the other clusters: `SetNull`, `Remove`, or a map `value: …` with the value, any string of which may hold
     /// `${expression}`. Where the CRD of the members drops nulls or has a default for the field, only a value helps.
     #[serde(default)]
-    pub elsewhere: Elsewhere,
+    pub(crate) elsewhere: Elsewhere,
     /// The steps themselves, to be written where there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub generate: Option<Generate>,
+    pub(crate) generate: Option<Generate>,
 }
 
 /// What the field of a step becomes in the clusters that do not host the allocation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub enum Elsewhere {
+pub(crate) enum Elsewhere {
     /// Null.
     #[default]
     SetNull,
@@ -75,20 +75,20 @@ impl JsonSchema for Elsewhere {
 
 /// Steps to write.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Generate {
+pub(crate) struct Generate {
     /// `Absent`: if the list of steps is missing, null or empty. `Always`: at every request.
     #[serde(default)]
-    pub when: GenerateWhen,
+    pub(crate) when: GenerateWhen,
     /// The steps for the cluster that hosts the allocation. Any string may hold `${expression}`.
-    pub fort: Vec<FreeMap>,
+    pub(crate) fort: Vec<FreeMap>,
     /// The steps for the others. Left out: those of `fort`, with the field written as `elsewhere` of the rule says.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub elsewhere: Option<Vec<FreeMap>>,
+    pub(crate) elsewhere: Option<Vec<FreeMap>>,
 }
 
 /// When steps are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum GenerateWhen {
+pub(crate) enum GenerateWhen {
     /// Where there are none.
     #[default]
     Absent,

@@ -6,10 +6,9 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 };
 use kube::CustomResourceExt as _;
 
-use super::{
-    ClusterRevisionPolicy, ClusterTargetPodTransformation, ResourceInterpretation, RevisionPolicy,
-    TargetPodTransformation,
-};
+use super::interpretation::ResourceInterpretation;
+use super::policy::{ClusterRevisionPolicy, RevisionPolicy};
+use super::transformation::{ClusterTargetPodTransformation, TargetPodTransformation};
 
 /// What `kubectl get` shows of a kind: name, type, where it is, what it is.
 type Column = (&'static str, &'static str, &'static str, &'static str);
@@ -36,7 +35,7 @@ const OF_INTERPRETATIONS: &[Column] = &[API_VERSION, KIND, ACCEPTED, MESSAGE, AG
 const OF_TRANSFORMATIONS: &[Column] = &[ACCEPTED, MESSAGE, AGE];
 
 /// The definitions of all five kinds.
-pub fn definitions() -> [CustomResourceDefinition; 5] {
+pub(crate) fn definitions() -> [CustomResourceDefinition; 5] {
     [
         (ClusterRevisionPolicy::crd(), OF_POLICIES),
         (RevisionPolicy::crd(), OF_POLICIES),

@@ -8,37 +8,37 @@ use serde::{Deserialize, Serialize};
 /// Workloads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ResourceSelector {
+pub(crate) struct ResourceSelector {
     /// API version of the workloads, to the letter: `apps/v1`, or `v1` for the core group. No wildcards.
     #[schemars(regex(pattern = "^([^/*]+/)?[^/*]+$"))]
-    pub api_version: String,
+    pub(crate) api_version: String,
     /// Kind of the workloads, to the letter. No wildcards.
     #[schemars(regex(pattern = "^[^*]+$"))]
-    pub kind: String,
+    pub(crate) kind: String,
     /// Only in this namespace. Left out: in any. No wildcards. In a `RevisionPolicy` it can only be the namespace of the policy, and is best left out.
     #[schemars(regex(pattern = "^[^*?/%]+$"))]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<String>,
+    pub(crate) namespace: Option<String>,
     /// Only the one of this name. No wildcards. `labelSelector` then counts for nothing.
     #[schemars(regex(pattern = "^[^*?/%]+$"))]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     /// Only those with these labels. Left out, or empty: whatever their labels.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub label_selector: Option<LabelSelector>,
+    pub(crate) label_selector: Option<LabelSelector>,
 }
 
 /// Labels. All requirements have to hold.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct LabelSelector {
+pub(crate) struct LabelSelector {
     /// Labels that have to be there with these values.
     // A null is a fault that the reader finds. If the schema did not allow it, the API server would drop it, and more would be selected.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub match_labels: Option<BTreeMap<String, Option<String>>>,
+    pub(crate) match_labels: Option<BTreeMap<String, Option<String>>>,
     /// Requirements that labels have to meet.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub match_expressions: Option<Vec<LabelRequirement>>,
+    pub(crate) match_expressions: Option<Vec<LabelRequirement>>,
 }
 
 /// What one label has to be like.
@@ -55,21 +55,21 @@ pub struct LabelSelector {
         "fieldPath": ".values",
     },
 ]))]
-pub struct LabelRequirement {
+pub(crate) struct LabelRequirement {
     /// Name of the label.
     #[schemars(length(min = 1))]
-    pub key: String,
+    pub(crate) key: String,
     /// `In`: the label is there with one of `values`. `NotIn`: it is not there, or with another value. `Exists`: it is there. `DoesNotExist`:
     /// it is not.
-    pub operator: LabelOperator,
+    pub(crate) operator: LabelOperator,
     /// The values for `In` and `NotIn`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub values: Option<Vec<String>>,
+    pub(crate) values: Option<Vec<String>>,
 }
 
 /// How a label is held against values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum LabelOperator {
+pub(crate) enum LabelOperator {
     /// Is one of the values.
     In,
     /// Is none of the values, or not there.
@@ -83,49 +83,49 @@ pub enum LabelOperator {
 /// Member clusters. All that is given has to match.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct TargetCluster {
+pub(crate) struct TargetCluster {
     /// The cluster has one of these names. `*` stands for any text and `?` for one character; the whole name has to match.
     #[schemars(inner(length(min = 1)))]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cluster_names: Option<Vec<String>>,
+    pub(crate) cluster_names: Option<Vec<String>>,
     /// The cluster has none of these names, whatever else matches. `*` and `?` as in `clusterNames`.
     #[schemars(inner(length(min = 1)))]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub exclude: Option<Vec<String>>,
+    pub(crate) exclude: Option<Vec<String>>,
     /// Labels of the cluster. An empty selector matches every cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub label_selector: Option<LabelSelector>,
+    pub(crate) label_selector: Option<LabelSelector>,
     /// Provider, region and zones of the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub field_selector: Option<FieldSelector>,
+    pub(crate) field_selector: Option<FieldSelector>,
 }
 
 /// Fields of a cluster. All requirements have to hold.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct FieldSelector {
+pub(crate) struct FieldSelector {
     /// Requirements that fields have to meet.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub match_expressions: Option<Vec<FieldRequirement>>,
+    pub(crate) match_expressions: Option<Vec<FieldRequirement>>,
 }
 
 /// What one field of a cluster has to be like.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct FieldRequirement {
+pub(crate) struct FieldRequirement {
     /// Which field: `provider`, `region` or `zone`.
-    pub key: ClusterField,
+    pub(crate) key: ClusterField,
     /// `In`: the cluster has the field, and it is one of `values`; of a cluster in several zones, all are. `NotIn`: it is none of them, or the
     /// cluster does not have the field.
-    pub operator: FieldOperator,
+    pub(crate) operator: FieldOperator,
     /// The values, at least one.
     #[schemars(length(min = 1), inner(length(min = 1)))]
-    pub values: Vec<String>,
+    pub(crate) values: Vec<String>,
 }
 
 /// A field of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum ClusterField {
+pub(crate) enum ClusterField {
     /// Who runs it.
     Provider,
     /// Its region.
@@ -136,7 +136,7 @@ pub enum ClusterField {
 
 /// How a field is held against values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum FieldOperator {
+pub(crate) enum FieldOperator {
     /// Is one of the values.
     In,
     /// Is none of the values, or not there.

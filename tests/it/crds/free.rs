@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 
 /// Any value, null too where the field is required.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Free(pub Value);
+pub(crate) struct Free(pub(crate) Value);
 
 /// Any map.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FreeMap(pub Map<String, Value>);
+pub(crate) struct FreeMap(pub(crate) Map<String, Value>);
 
 impl JsonSchema for Free {
     fn inline_schema() -> bool {

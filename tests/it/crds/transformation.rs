@@ -25,10 +25,10 @@ use super::status::PolicyStatus;
     status = "PolicyStatus",
     doc = "Patches by target that workloads of its namespace choose by its name, in the annotation `reviser.io/targetpodtransformation` or `multicluster.admiralty.io/targetpodtransformation`."
 )]
-pub struct TargetPodTransformationFields {
+pub(crate) struct TargetPodTransformationFields {
     /// The patches. All that are for the target of the workload apply, in this order.
     #[schemars(length(min = 1))]
-    pub transformations: Vec<TargetPatch>,
+    pub(crate) transformations: Vec<TargetPatch>,
 }
 
 /// What a `ClusterTargetPodTransformation` holds.
@@ -45,10 +45,10 @@ pub struct TargetPodTransformationFields {
     status = "PolicyStatus",
     doc = "Patches by target that workloads of any namespace choose by its name, in the annotation `reviser.io/targetpodtransformation` or `multicluster.admiralty.io/targetpodtransformation`. A `TargetPodTransformation` of the same name comes before it."
 )]
-pub struct ClusterTargetPodTransformationFields {
+pub(crate) struct ClusterTargetPodTransformationFields {
     /// The patches. All that are for the target of the workload apply, in this order.
     #[schemars(length(min = 1))]
-    pub transformations: Vec<TargetPatch>,
+    pub(crate) transformations: Vec<TargetPatch>,
 }
 
 /// A patch and the targets that it is for: exactly one of `targetReference`, `targetSelector` is given.
@@ -58,34 +58,34 @@ pub struct ClusterTargetPodTransformationFields {
     "rule": "has(self.targetReference) != has(self.targetSelector)",
     "message": "exactly one of targetReference, targetSelector has to be given: add one, or leave the other out",
 }]))]
-pub struct TargetPatch {
+pub(crate) struct TargetPatch {
     /// The one target that the patch is for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub target_reference: Option<TargetReference>,
+    pub(crate) target_reference: Option<TargetReference>,
     /// The targets that the patch is for, by their labels: labels that all have to be there, or `matchLabels` and `matchExpressions`. An empty
     /// map is for all targets.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub target_selector: Option<TargetSelector>,
+    pub(crate) target_selector: Option<TargetSelector>,
     /// A strategic merge patch over the whole object: a map, or a string that holds it as YAML. `${…}` has no meaning in it.
     ///
     /// `kubectl apply` drops nulls in maps unless it is called with `--server-side`, and so what a patch is to remove. A patch in a string
     /// keeps them.
-    pub patch: Free,
+    pub(crate) patch: Free,
 }
 
 /// One target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TargetReference {
+pub(crate) struct TargetReference {
     /// `Target`: Admiralty's, in the namespace of the workload. `ClusterTarget`: Admiralty's. `Cluster`: Karmada's.
-    pub kind: TargetKind,
+    pub(crate) kind: TargetKind,
     /// Its name.
     #[schemars(length(min = 1))]
-    pub name: String,
+    pub(crate) name: String,
 }
 
 /// A kind of target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum TargetKind {
+pub(crate) enum TargetKind {
     /// Admiralty's `Target`.
     Target,
     /// Admiralty's `ClusterTarget`.
@@ -96,7 +96,7 @@ pub enum TargetKind {
 
 /// Labels, or a [`LabelSelector`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TargetSelector(pub FreeMap);
+pub(crate) struct TargetSelector(pub(crate) FreeMap);
 
 impl JsonSchema for TargetSelector {
     fn inline_schema() -> bool {

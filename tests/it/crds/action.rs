@@ -20,29 +20,29 @@ use super::free::Free;
         "fieldPath": ".mergeKeys",
     },
 ]))]
-pub struct Patch {
+pub(crate) struct Patch {
     /// `Strategic`: as `kubectl patch` does it, with its merge keys and directives. `Merge`: RFC 7386; maps merge, everything else is replaced,
     /// null removes. `JSON`: a list of operations (RFC 6902), with paths from the root of the workload.
     #[serde(rename = "type")]
-    pub kind: PatchType,
+    pub(crate) kind: PatchType,
     /// The patch: a map, or for `JSON` a list. Any string in it may hold `${expression}`. It may itself be a string: one that holds the patch
     /// as YAML, or one expression that gives it.
     ///
     /// `kubectl apply` drops nulls in maps unless it is called with `--server-side`, and so what a patch is to remove. A patch in a string
     /// keeps them.
-    pub value: Free,
+    pub(crate) value: Free,
     /// What becomes of an operation whose place is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub missing_path: Option<MissingPath>,
+    pub(crate) missing_path: Option<MissingPath>,
     /// For the type `Strategic`: lists that are merged by these keys of their items, of any kind. Otherwise a list is merged by the key that
     /// `kubectl patch` goes by, or replaced.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub merge_keys: Option<Vec<MergeKey>>,
+    pub(crate) merge_keys: Option<Vec<MergeKey>>,
 }
 
 /// How a patch is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum PatchType {
+pub(crate) enum PatchType {
     /// A strategic merge patch.
     Strategic,
     /// A JSON merge patch.
@@ -56,7 +56,7 @@ pub enum PatchType {
 /// what is missing on the way of an `add` or `replace` is made. `Skip`: the operation is left out.
 // Of an optional enum, this is the text that gets into the definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum MissingPath {
+pub(crate) enum MissingPath {
     /// The rule fails.
     Fail,
     /// The place is made.
@@ -72,16 +72,16 @@ pub enum MissingPath {
     "rule": "has(self.key) != has(self.keys)",
     "message": "exactly one of key, keys has to be given: add one, or leave the other out",
 }]))]
-pub struct MergeKey {
+pub(crate) struct MergeKey {
     /// Where the list is, as a JSON pointer from the root of the workload. A step `*` stands for every item of a list on the way, which has to
     /// be merged itself.
     #[schemars(regex(pattern = "^(/([^~/]|~[01])*)+$"))]
-    pub path: String,
+    pub(crate) path: String,
     /// The field by which items of the list are told apart. Names with dots between them lead deeper, as in `metadata.name`. Where a name has
     /// a dot or a slash in it, this is a JSON pointer from the item, as in `/metadata/labels/example.com~1id`.
     #[schemars(regex(pattern = "^([^./][^.]*([.][^.]+)*|(/([^~/]|~[01])+)+)$"))]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub key: Option<String>,
+    pub(crate) key: Option<String>,
     /// The fields by which items of the list are told apart, if it takes more than one, as in `[port, protocol]`. Each is written as `key` is.
     #[schemars(
         length(min = 1),
@@ -89,7 +89,7 @@ pub struct MergeKey {
         extend("x-kubernetes-list-type" = "set")
     )]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub keys: Option<Vec<String>>,
+    pub(crate) keys: Option<Vec<String>>,
 }
 
 /// Sets or removes an environment variable in the containers of the pod template. Exactly one of `value`, `valueFrom`, `remove` is given.
@@ -102,27 +102,27 @@ pub struct MergeKey {
     "rule": "[has(self.value), has(dyn(self).valueFrom), has(self.remove)].exists_one(given, given)",
     "message": "exactly one of value, valueFrom, remove has to be given: add one, or leave the others out",
 }]))]
-pub struct Env {
+pub(crate) struct Env {
     /// Name of the variable. Holds no `=` and no expression.
     #[schemars(regex(pattern = "^[^=]+$"))]
-    pub name: String,
+    pub(crate) name: String,
     /// Its value. May hold `${expression}`; numbers and booleans that one gives are written out.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub value: Option<String>,
+    pub(crate) value: Option<String>,
     /// Where its value comes from, as in a container: a map, or an expression that gives one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub value_from: Option<Free>,
+    pub(crate) value_from: Option<Free>,
     /// `true`: there is to be no such variable.
     #[schemars(extend("enum" = [true]))]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub remove: Option<bool>,
+    pub(crate) remove: Option<bool>,
     /// Only in the containers of these names. One that is not there fails the rule. Left out, or empty: in all.
     #[schemars(inner(length(min = 1)))]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub containers: Option<Vec<String>>,
+    pub(crate) containers: Option<Vec<String>>,
     /// Whether it is about init containers too.
     #[serde(default)]
-    pub init_containers: bool,
+    pub(crate) init_containers: bool,
 }
 
 /// Changes parts of the images in the pod templates, or of an image elsewhere. At least one of `registry`, `repository`, `repositoryPrefix`,
@@ -148,41 +148,41 @@ pub struct Env {
         "fieldPath": ".path",
     },
 ]))]
-pub struct Image {
+pub(crate) struct Image {
     /// Where an image is that is in no container, as a JSON pointer from the root of the workload. A step `*` stands for every item of a
     /// list on the way. Left out: the images of containers.
     #[schemars(regex(pattern = "^(/([^~/]|~[01])*)+$"))]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub path: Option<String>,
+    pub(crate) path: Option<String>,
     /// Only images of this registry: a host, or `host:port`. An image that names none is of `docker.io`. May hold `${expression}`.
     #[schemars(length(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub from: Option<String>,
+    pub(crate) from: Option<String>,
     /// Host of the registry, or `host:port`: it has a dot or a port, or is `localhost`. May hold `${expression}`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub registry: Option<String>,
+    pub(crate) registry: Option<String>,
     /// Path of the image in its registry. May hold `${expression}`.
     #[schemars(length(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub repository: Option<String>,
+    pub(crate) repository: Option<String>,
     /// A path that is put in front of the repository that the image has, as for a proxy project of a registry. An image of `docker.io` with
     /// a name of one part gets its `library/` first. May hold `${expression}`.
     #[schemars(length(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub repository_prefix: Option<String>,
+    pub(crate) repository_prefix: Option<String>,
     /// The tag, in quotes where it looks like a number. Takes the digest away, unless `digest` is given too. May hold `${expression}`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tag: Option<String>,
+    pub(crate) tag: Option<String>,
     /// The digest, `sha256:…`. May hold `${expression}`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub digest: Option<String>,
+    pub(crate) digest: Option<String>,
     /// Only in the containers of these names. One that is not there fails the rule. Left out, or empty: in all.
     #[schemars(inner(length(min = 1)))]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub containers: Option<Vec<String>>,
+    pub(crate) containers: Option<Vec<String>>,
     /// Whether it is about init containers too.
     #[serde(default)]
-    pub init_containers: bool,
+    pub(crate) init_containers: bool,
 }
 
 /// Divides a number of the workload among its clusters, so that the parts sum exactly to it.
@@ -193,29 +193,29 @@ pub struct Image {
     "rule": "!(has(self.minimum) && self.minimum > 0 && has(self.floor) && self.floor > 0)",
     "message": "only one of minimum and floor can be given",
 }]))]
-pub struct Divide {
+pub(crate) struct Divide {
     /// Where the number is, as a JSON pointer from the root of the workload. `*` is all items of a list; each of their numbers is divided.
     #[schemars(regex(pattern = "^(/([^~/]|~[01])*)+$"))]
-    pub path: String,
+    pub(crate) path: String,
     /// `Replicas`: by the replicas of each cluster. `Equal`: equally.
     #[serde(default)]
-    pub weights: Weights,
+    pub(crate) weights: Weights,
     /// What each cluster of the binding gets at least. A minimum that does not fit fails the rule.
     #[schemars(range(min = 0, max = 4_294_967_295_i64))]
     #[serde(default)]
-    pub minimum: i64,
+    pub(crate) minimum: i64,
     /// What each cluster gets at least, also where the parts then sum to more than the number.
     #[schemars(range(min = 0, max = 4_294_967_295_i64))]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub floor: Option<i64>,
+    pub(crate) floor: Option<i64>,
     /// `Keep`: a percentage such as `"25%"` stays as it is, for it is one of the cluster's own. `Scale`: it is divided like a number.
     #[serde(default)]
-    pub percentages: Percentages,
+    pub(crate) percentages: Percentages,
 }
 
 /// By what a number is divided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum Weights {
+pub(crate) enum Weights {
     /// The replicas of each cluster.
     #[default]
     Replicas,
@@ -225,7 +225,7 @@ pub enum Weights {
 
 /// What becomes of a percentage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum Percentages {
+pub(crate) enum Percentages {
     /// It stays.
     #[default]
     Keep,

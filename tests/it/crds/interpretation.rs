@@ -20,59 +20,59 @@ use super::status::PolicyStatus;
     status = "PolicyStatus",
     doc = "Where a kind has its replicas and its pod template. Without one: `/spec/replicas` and `/spec/template`."
 )]
-pub struct ResourceInterpretationSpec {
+pub(crate) struct ResourceInterpretationSpec {
     /// The kind. There is one `ResourceInterpretation` for a kind.
-    pub target: InterpretedKind,
+    pub(crate) target: InterpretedKind,
     /// Where replicas and pod template are read.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub replica_resource: Option<ReplicaResource>,
+    pub(crate) replica_resource: Option<ReplicaResource>,
     /// Where replicas are written.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub replica_revision: Option<ReplicaRevision>,
+    pub(crate) replica_revision: Option<ReplicaRevision>,
 }
 
 /// A kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct InterpretedKind {
+pub(crate) struct InterpretedKind {
     /// API version of the kind, to the letter: `game.example.com/v1`.
     #[schemars(regex(pattern = "^([^/*]+/)?[^/*]+$"))]
-    pub api_version: String,
+    pub(crate) api_version: String,
     /// The kind, to the letter.
     #[schemars(regex(pattern = "^[^*]+$"))]
-    pub kind: String,
+    pub(crate) kind: String,
 }
 
 /// Where replicas and pod template are read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ReplicaResource {
+pub(crate) struct ReplicaResource {
     /// Where the replicas are, as a JSON pointer.
     #[schemars(regex(pattern = "^(/([^~/]|~[01])*)+$"))]
     #[serde(default = "replicas")]
-    pub replicas: String,
+    pub(crate) replicas: String,
     /// Where the pod template is, as a JSON pointer. `env`, `image` and strategic patches look there too, unless `podTemplates` is given.
     #[schemars(regex(pattern = "^(/([^~/]|~[01])*)+$"))]
     #[serde(default = "pod_template")]
-    pub pod_template: String,
+    pub(crate) pod_template: String,
     /// Where `env`, `image` and strategic patches find pod templates, as JSON pointers. A step `*` stands for every item of a list on the
     /// way. Left out: at `podTemplate`.
     #[schemars(length(min = 1), inner(regex(pattern = "^(/([^~/]|~[01])*)+$")))]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pod_templates: Option<Vec<String>>,
+    pub(crate) pod_templates: Option<Vec<String>>,
     /// Whether requirements are stated at 0 replicas. A Karmada whose scheduler does not propagate empty workloads then takes the workload
     /// away from its clusters.
     #[serde(default)]
-    pub requirements_at_zero: bool,
+    pub(crate) requirements_at_zero: bool,
 }
 
 /// Where replicas are written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ReplicaRevision {
+pub(crate) struct ReplicaRevision {
     /// Where the replicas are written, as a JSON pointer. Left out: where they are read.
     #[schemars(regex(pattern = "^(/([^~/]|~[01])*)+$"))]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub replicas: Option<String>,
+    pub(crate) replicas: Option<String>,
 }
 
 fn replicas() -> String {
