@@ -17,7 +17,6 @@ pub mod json;
 pub mod manifests;
 pub mod patch;
 pub mod policy;
-pub mod protocol;
 pub mod schema;
 pub mod server;
 pub mod service;

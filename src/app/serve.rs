@@ -118,7 +118,11 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
     let seen = config.loaded.as_ref().and_then(|loaded| loaded.seen.clone());
     let reads_custom = config.loaded.is_none();
     let first = config.loaded.map(policies).map(Arc::new);
-    let mut service = Service::new(first.clone(), open(config.ledger, server.as_ref())?);
+    let ledger = open(config.ledger, server.as_ref())?;
+    let mut service = match &first {
+        Some(policies) => Service::new(Arc::clone(policies), ledger),
+        None => Service::without_policies(ledger),
+    };
     let mut checks = Vec::new();
     let mut files = None;
     let mut watching = None;

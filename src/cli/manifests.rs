@@ -8,12 +8,12 @@ use super::output;
 use crate::app;
 use crate::certs::{self, Pem};
 use crate::domain::GroupVersionKind;
+use crate::doors::interpreter::STOCK_KARMADA;
 use crate::doors::{Interpreter, PodChaperons, Pods, Policies, Works};
 use crate::engine::{Interpretation, PolicySet};
 use crate::manifests::{
     self, CaBundle, HookUrl, InterpreterHook, PodChaperonsHook, PodsHook, PoliciesHook, WorksHook,
 };
-use crate::protocol::interpreter::STOCK_KARMADA;
 
 pub(super) fn run(arguments: &ManifestsArgs) -> Result<(), CliError> {
     let yaml = match arguments.purpose {

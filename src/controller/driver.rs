@@ -17,8 +17,9 @@ use super::policies::Policies;
 use super::statuses::Statuses;
 use crate::apiserver::{ApiServer, CallError, Event, Kind, Stored, Watched};
 use crate::domain::{BindingName, Code, Failure, allocation_annotation, annotated_allocation};
+use crate::doors::{WorkReview, review_work};
 use crate::json::Text;
-use crate::service::{Service, SyncState, SyncStatus, WorkReview};
+use crate::service::{Service, SyncState, SyncStatus};
 
 /// How often is told, at the most, how far things are.
 const REPORT: Duration = Duration::from_secs(1);
@@ -365,9 +366,10 @@ async fn is_passed_by(service: &Service, policies: &Policies, stored: &Stored) -
     if !sync.is_some_and(|sync| sync.status == SyncStatus::Unrecorded) {
         return false;
     }
-    let review = WorkReview { namespace: stored.namespace(), object: text.root(), old: None, dry_run: true };
-    let outcome = service.review_work(review, None).await;
-    match outcome.patch {
+    let review =
+        WorkReview { namespace: stored.namespace(), object: text.root(), stored: None, dry_run: true };
+    let outcome = review_work(service, review, None).await;
+    match outcome.result {
         Ok(patch) => !patch.0.is_empty(),
         Err(failure) => matches!(failure.code(), Code::Unprocessable | Code::Unscheduled),
     }

@@ -18,6 +18,7 @@ mod binding;
 mod cluster;
 mod digest;
 mod duration;
+mod error_chain;
 mod failure;
 mod interpret;
 mod karmada;
@@ -37,6 +38,7 @@ pub use binding::{Binding, BindingName, Delivery, Hosts, StoredBinding};
 pub use cluster::Cluster;
 pub use digest::digest;
 pub use duration::parse_duration;
+pub use error_chain::ErrorChain;
 pub use failure::{Code, Failure, MAX_MESSAGE_BYTES, shorten};
 pub use interpret::{Answer, Operation, Question, Target};
 pub use karmada::{

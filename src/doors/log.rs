@@ -1,10 +1,10 @@
-//! The one line of a request.
+//! The log line of a request.
 
 use std::time::Instant;
 
 use crate::domain::Failure;
 
-/// What the line says. Never holds anything of a body but names and, in a failure, the value that is wrong.
+/// The fields of the line. Of the body they hold only names and, in a failure, the invalid value.
 #[derive(Debug)]
 pub(super) struct Line<'l> {
     pub(super) uid: &'l str,
@@ -13,11 +13,9 @@ pub(super) struct Line<'l> {
     pub(super) namespace: &'l str,
     pub(super) name: &'l str,
     pub(super) cluster: &'l str,
-    /// The rules that changed something.
     pub(super) applied: &'l [String],
-    /// Whether nothing was to be written; `None` where a protocol knows no such thing.
+    /// `None` for a protocol without dry runs.
     pub(super) dry_run: Option<bool>,
-    /// What the caller was told besides.
     pub(super) warnings: &'l [String],
     pub(super) failure: Option<&'l Failure>,
     pub(super) started: Instant,
@@ -57,8 +55,8 @@ impl Line<'_> {
     }
 }
 
-/// The beginning of a text that a caller chose, for the log.
+/// Limits the length of a text that the caller chose.
 fn clip(text: &str) -> &str {
-    const LONGEST: usize = 256;
-    &text[..text.floor_char_boundary(LONGEST)]
+    const MAX_BYTES: usize = 256;
+    &text[..text.floor_char_boundary(MAX_BYTES)]
 }

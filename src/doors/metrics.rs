@@ -1,11 +1,10 @@
-//! What the doors count.
+//! The metrics of revisions.
 
 use prometheus_client::{metrics::counter::Counter, registry::Registry};
 
 use crate::engine::HandoverEvent;
-use crate::service::SkippedRule;
 
-/// Counts what revisions come with: rules that are skipped, allocations that leave a cluster. All copies count into the same.
+/// Counters of skipped rules and handovers. Clones share the counters.
 #[derive(Clone, Debug, Default)]
 pub struct RevisionMetrics {
     waiting: Counter,
@@ -14,32 +13,31 @@ pub struct RevisionMetrics {
 }
 
 impl RevisionMetrics {
-    /// New counters, registered in `registry`.
     pub fn register(registry: &mut Registry) -> Self {
         let metrics = Self::default();
         registry.register(
             "reviser_handover_waiting",
-            "Answers that told no cluster to host an allocation, because the Work of its old one is still there",
+            "Answers in which no cluster hosts an allocation, because the Work of its old cluster still exists",
             metrics.waiting.clone(),
         );
         registry.register(
             "reviser_handover_kept_behind",
-            "Answers about an allocation that leaves a cluster which keeps the object (preserveResourcesOnDeletion)",
+            "Answers about an allocation that moves away from a cluster that keeps the object (preserveResourcesOnDeletion)",
             metrics.kept_behind.clone(),
         );
         registry.register(
             "reviser_rules_skipped",
-            "Rules that could not be applied, and were skipped because they say so (onError: Skip)",
+            "Rules that failed and were skipped, because they say onError: Skip",
             metrics.skipped.clone(),
         );
         metrics
     }
 
-    pub(super) fn count(&self, skipped: &[SkippedRule], handovers: &[HandoverEvent]) {
-        self.skipped.inc_by(skipped.len() as u64);
-        for event in handovers {
-            self.waiting.inc_by(event.waiting.into());
-            self.kept_behind.inc_by(event.object_stays.into());
+    pub(super) fn count(&self, skipped: usize, handovers: &[HandoverEvent]) {
+        self.skipped.inc_by(skipped as u64);
+        for handover in handovers {
+            self.waiting.inc_by(handover.waiting.into());
+            self.kept_behind.inc_by(handover.object_stays.into());
         }
     }
 }

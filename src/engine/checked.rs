@@ -14,7 +14,7 @@ pub(super) fn run<'r, 'a>(
     selection: &Selection<'r>,
     facts: Facts<'_>,
     trace: Option<Trace<'a>>,
-) -> Result<Revision<'r, 'a>, Stop> {
+) -> Result<Revision<'a>, Stop> {
     let mut revision = revise::run(request, selection, facts, trace, None)?;
     // Run again with a check after each rule, to name the rule: a check for each rule would cost too much where all is well.
     let refused = |failure: Failure, watch: Watch<'_, 'a>| {

@@ -58,7 +58,7 @@ pub use naming::{names_transformations, transformation_name_warnings};
 pub use places::{below_string, list_in_path};
 pub use replicas::{interpret_replica, revise_replica};
 pub use revise::{
-    Claim, Facts, LedgerEntries, Request, Revision, Skipped, Stop, allocations, explain, revise,
+    Claim, Facts, LedgerEntries, Request, Revision, SkippedRule, Stop, allocations, explain, revise,
 };
 pub use selectors::{
     ClusterField, ClusterPattern, FieldRequirement, LabelRequirement, LabelSelector, ResourceSelector,

@@ -1,6 +1,7 @@
 //! One object, one cluster, all the policies that select it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use jiff::Timestamp;
 
@@ -87,19 +88,17 @@ pub struct Claim {
 
 /// The outcome of [`revise`].
 #[derive(Clone, Debug)]
-pub struct Revision<'r, 'a> {
+pub struct Revision<'a> {
     /// The object for the cluster.
     pub object: Draft<'a>,
-    /// The rules that changed something, in the order in which they did.
-    pub applied: Vec<(&'r Policy, &'r Rule)>,
-    /// The rules that could not be applied and have been skipped for that.
-    pub skipped: Vec<Skipped<'r>>,
+    /// The rules that changed something, as `Kind/policy/rule`, then the transformations, as `Kind/name`.
+    pub applied: Vec<String>,
+    /// The rules that failed and are skipped, because they say `onError: Skip`.
+    pub skipped: Vec<SkippedRule>,
     /// What the user should know about rules and transformations that did less than they say.
     pub warnings: Vec<String>,
     /// Whether a rule that applies reads the template: in an expression, or to divide a number.
     pub reads_original: bool,
-    /// The transformations that changed something, after the rules, as `Kind/name`.
-    pub transformed: Vec<String>,
     /// The transformations that changed nothing, in the order in which they apply.
     pub idle: Vec<IdleTransformation>,
     /// The allocations that rules have asked for and that the cluster hosts, by name.
@@ -108,19 +107,24 @@ pub struct Revision<'r, 'a> {
     pub handovers: Vec<HandoverEvent>,
     /// The ledger changes that the object rests on: each has to be made, in this order, before anybody sees it.
     pub claims: Vec<Claim>,
-    /// Why it is so, if that was asked for.
+    /// Whether the facts had the cluster's document.
+    pub knows_cluster: bool,
+    /// The effect of each rule, from [`explain`].
     pub trace: Option<Trace<'a>>,
 }
 
-/// A rule that could not be applied and says that it is skipped then.
+/// A rule that failed and is skipped, because it says `onError: Skip`.
 #[derive(Clone, Debug)]
-pub struct Skipped<'r> {
-    /// Its policy.
-    pub policy: &'r Policy,
-    /// The rule.
-    pub rule: &'r Rule,
-    /// Why it could not be applied.
+pub struct SkippedRule {
+    /// The rule, as `Kind/policy/rule`.
+    pub rule: String,
     pub failure: Failure,
+}
+
+impl fmt::Display for SkippedRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is skipped: {}", self.rule, self.failure)
+    }
 }
 
 /// Why there is no revision.
@@ -156,7 +160,7 @@ pub fn revise<'r, 'a>(
     request: Request<'r, 'a>,
     selection: &Selection<'r>,
     facts: Facts<'_>,
-) -> Result<Revision<'r, 'a>, Stop> {
+) -> Result<Revision<'a>, Stop> {
     checked::run(request, selection, facts, None)
 }
 
@@ -165,7 +169,7 @@ pub fn explain<'r, 'a>(
     request: Request<'r, 'a>,
     selection: &Selection<'r>,
     facts: Facts<'_>,
-) -> Result<Revision<'r, 'a>, Stop> {
+) -> Result<Revision<'a>, Stop> {
     checked::run(request, selection, facts, Some(Trace::default()))
 }
 
@@ -176,7 +180,7 @@ pub(super) fn run<'r, 'a>(
     facts: Facts<'_>,
     mut trace: Option<Trace<'a>>,
     watch: Option<Watch<'_, 'a>>,
-) -> Result<Revision<'r, 'a>, Stop> {
+) -> Result<Revision<'a>, Stop> {
     let mut object = Draft::new(request.object)?;
     if let Some(watch) = watch {
         watch(&object)?;
@@ -188,6 +192,7 @@ pub(super) fn run<'r, 'a>(
     for &policy in &selection.policies {
         context.begin(policy, &object);
         for rule in &policy.rules {
+            let name = || format!("{}/{}", policy.owner, rule.name);
             let about = |failure: Failure| {
                 failure.context(format_args!(
                     "{} rule {:?} cluster {:?}",
@@ -209,19 +214,15 @@ pub(super) fn run<'r, 'a>(
             if let (Some(trace), Some(was)) = (&mut trace, &was) {
                 let outcome = outcome(&done, rule, was, &object).map_err(about)?;
                 let warnings = context.warnings.clone();
-                trace.steps.push(TraceStep {
-                    rule: format!("{}/{}", policy.owner, rule.name),
-                    outcome,
-                    warnings,
-                });
+                trace.steps.push(TraceStep { rule: name(), outcome, warnings });
             }
             warnings.extend(context.warnings.drain(..).map(warned));
             if matches!((&done, &rule.action), (Done::Applied, Action::Divide(_))) {
                 context.reads_original = true;
             }
             match done {
-                Done::Skipped(failure) => skipped.push(Skipped { policy, rule, failure: about(failure) }),
-                Done::Applied if object.changes() != before => applied.push((policy, rule)),
+                Done::Skipped(failure) => skipped.push(SkippedRule { rule: name(), failure: about(failure) }),
+                Done::Applied if object.changes() != before => applied.push(name()),
                 Done::OtherCluster | Done::ConditionFalse | Done::Applied => {}
             }
             if let Some(watch) = watch {
@@ -238,17 +239,18 @@ pub(super) fn run<'r, 'a>(
     }
     let (hosts, handovers, claims) = Default::default();
     let reads_original = context.reads_original;
+    applied.extend(transformed);
     let mut revision = Revision {
         object,
         applied,
         skipped,
         warnings,
         reads_original,
-        transformed,
         idle,
         hosts,
         handovers,
         claims,
+        knows_cluster: facts.cluster.is_some(),
         trace,
     };
     for (allocation, settled) in context.settled {
@@ -327,7 +329,7 @@ fn transform<'r, 'a>(
     Ok((transformed, idle))
 }
 
-impl Revision<'_, '_> {
+impl Revision<'_> {
     /// Takes in what came of one allocation.
     fn settle(&mut self, allocation: String, settled: Settled, target: &Target<'_>, entries: &LedgerEntries) {
         match settled {

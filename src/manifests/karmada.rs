@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::build::{client_config, list, map};
 use super::{CaBundle, HookUrl};
 use crate::domain::GroupVersionKind;
+use crate::doors::interpreter::{API_VERSION, KIND};
 use crate::engine::PolicySet;
 use crate::json::Value;
-use crate::protocol::interpreter::{API_VERSION, KIND};
 use crate::yaml;
 
 /// What the configuration is called. Of several webhooks for a kind and operation Karmada calls only the one whose

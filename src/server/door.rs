@@ -1,4 +1,4 @@
-//! The seam between the server and what it serves.
+//! What the server serves: doors, each at its path.
 
 use std::{fmt, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures_util::{FutureExt as _, future::BoxFuture};
 use http::StatusCode;
 
-use crate::protocol::status;
+use super::status;
 
 /// A request that has passed the server's own checks: a `POST` of JSON within the limits.
 #[derive(Clone)]
@@ -58,11 +58,11 @@ impl DoorReply {
     }
 }
 
-/// Something that answers requests on one path.
+/// Answers the requests on one path.
 pub trait Door: Send + Sync + 'static {
-    /// Answers `call`. If this panics, the caller gets a 500 and the server goes on; if the caller goes away,
-    /// the future is dropped where it waits.
-    fn handle(&self, call: Call) -> impl Future<Output = DoorReply> + Send;
+    /// Answers `call`. After a panic the caller gets a 500 and the server continues. If the caller disconnects, the
+    /// future is dropped.
+    fn handle(&self, call: Call) -> BoxFuture<'_, DoorReply>;
 }
 
 /// The doors of a server, each at its path.
@@ -108,14 +108,15 @@ pub(super) struct Mount {
     prefix: String,
     takes_target: bool,
     pub(super) name: &'static str,
-    door: Arc<dyn ErasedDoor>,
+    door: Arc<dyn Door>,
 }
 
 impl Mount {
     /// Lets the door answer. `None` if it panicked.
     pub(super) async fn handle(&self, call: Call) -> Option<DoorReply> {
-        // A door is shared, so whatever it shares must stay sound when a thread panics: locks do.
-        AssertUnwindSafe(self.door.handle_boxed(call)).catch_unwind().await.ok()
+        // A door shares only atomics and locks, which stay sound after a panic. The outer block catches a panic before
+        // the first await too.
+        AssertUnwindSafe(async { self.door.handle(call).await }).catch_unwind().await.ok()
     }
 }
 
@@ -128,18 +129,6 @@ impl fmt::Debug for Mount {
     }
 }
 
-/// A [`Door`] of any type.
-trait ErasedDoor: Send + Sync {
-    fn handle_boxed(&self, call: Call) -> BoxFuture<'_, DoorReply>;
-}
-
-impl<D: Door> ErasedDoor for D {
-    fn handle_boxed(&self, call: Call) -> BoxFuture<'_, DoorReply> {
-        // In a block of its own, so that a panic before the first await is one of the future.
-        Box::pin(async move { self.handle(call).await })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,8 +136,10 @@ mod tests {
     struct Nothing;
 
     impl Door for Nothing {
-        async fn handle(&self, _call: Call) -> DoorReply {
-            DoorReply { status: StatusCode::OK, body: Bytes::new(), operation: "none", outcome: "ok" }
+        fn handle(&self, _call: Call) -> BoxFuture<'_, DoorReply> {
+            let reply =
+                DoorReply { status: StatusCode::OK, body: Bytes::new(), operation: "none", outcome: "ok" };
+            std::future::ready(reply).boxed()
         }
     }
 

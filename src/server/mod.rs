@@ -26,6 +26,7 @@ mod plaintext;
 mod reply;
 mod router;
 mod shutdown;
+mod status;
 mod timeout;
 mod tls;
 mod watchdog;

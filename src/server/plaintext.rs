@@ -8,7 +8,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::protocol::status;
+use super::status;
 
 /// What every TLS connection begins with: a record of type handshake.
 pub(super) const TLS_HANDSHAKE: u8 = 0x16;

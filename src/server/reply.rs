@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
 
-use crate::protocol::status;
+use super::status;
 
 /// The body of every answer: there at once, and as a whole.
 pub(super) type Body = Full<Bytes>;

@@ -1,41 +1,44 @@
-//! Which Works and manifests policies and transformations apply to.
+//! Which Works and manifests the policies and transformations apply to.
 
 use crate::domain::{Failure, Workload};
 use crate::engine::{self, PolicySet, Selection};
 use crate::json::Raw;
-use crate::work::{Manifest, Work};
+use crate::work::Work;
 
-/// What applies to a manifest, which without its last revision is `object`.
-pub(super) fn at_work<'s>(
-    set: &'s PolicySet,
+/// The policies and transformations that apply to a manifest, which without its last revision is `object`.
+pub(crate) fn select<'s>(
+    policies: &'s PolicySet,
     workload: &Workload,
     object: &Raw<'_>,
 ) -> Result<Selection<'s>, Failure> {
-    if !set.has_transformations() {
-        // Without this, revisions could not be taken back after all transformations have been deleted: the Works that still name one
-        // would be refused.
-        return Ok(Selection { policies: set.selecting(workload, object)?, ..Selection::default() });
+    if policies.has_transformations() {
+        return policies.selection(workload, object);
     }
-    set.selection(workload, object)
+    // `selection` refuses a manifest that names a missing transformation. If all transformations were deleted, the
+    // Works that still name one could then not be restored.
+    Ok(Selection { policies: policies.selecting(workload, object)?, ..Selection::default() })
 }
 
-/// Whether the Work has been revised, or holds something that may have to be.
-pub(super) fn concerns(set: &PolicySet, work: &Work<'_>) -> bool {
-    let known = |manifest: &Manifest<'_>| {
-        let gvk = manifest.workload.as_ref().map(|workload| &workload.gvk);
-        gvk.is_some_and(|gvk| set.concerns(gvk, &manifest.raw))
-    };
-    work.is_recorded() || work.manifests.iter().any(|manifest| manifest.is_marked() || known(manifest))
+/// Whether the Work is revised, or has a manifest that may have to be.
+pub(crate) fn has_revisable_manifest(policies: &PolicySet, work: &Work<'_>) -> bool {
+    work.is_recorded()
+        || work.manifests.iter().any(|manifest| {
+            let workload = manifest.workload.as_ref();
+            manifest.is_marked()
+                || workload.is_some_and(|workload| policies.concerns(&workload.gvk, &manifest.raw))
+        })
 }
 
-/// Warnings about manifests that name transformations where there is none at all, which [`at_work`] does not refuse.
-pub(super) fn unheard(set: &PolicySet, work: &Work<'_>) -> Vec<String> {
-    if set.has_transformations() {
+/// A warning for each manifest that names transformations although there is none, which [`select`] accepts.
+pub(crate) fn transformation_warnings(policies: &PolicySet, work: &Work<'_>) -> Vec<String> {
+    if policies.has_transformations() {
         return Vec::new();
     }
     let naming = work.manifests.iter().filter(|manifest| engine::names_transformations(&manifest.raw));
-    let warning = |workload: &Workload| {
-        format!("{workload}: names transformations, and there is none; it is delivered without")
-    };
-    naming.filter_map(|manifest| manifest.workload.as_ref()).map(warning).collect()
+    let workloads = naming.filter_map(|manifest| manifest.workload.as_ref());
+    workloads
+        .map(|workload| {
+            format!("{workload}: names transformations, and there is none; it is delivered without")
+        })
+        .collect()
 }

@@ -1,16 +1,17 @@
-//! Bindings, Works and clusters, as they are now.
+//! Reading bindings, Works, templates and clusters.
 
-use super::Service;
+use super::{Origin, Service};
 use crate::domain::{
     ADMIRALTY_GROUP, Binding, BindingName, Cluster, ClusterKind, Delivery, Failure, Workload,
 };
 use crate::engine::{Request, Selection};
 use crate::json::Raw;
 use crate::state::{BindingLookup, LookupError};
+use crate::work::Work;
 
 impl Service {
-    /// The binding of `workload`, for a door that can do without.
-    pub(super) async fn binding_if_there(&self, workload: &Workload) -> Result<Option<Binding>, Failure> {
+    /// The binding of `workload`, for a request that is answered without one too.
+    pub(super) async fn binding_if_found(&self, workload: &Workload) -> Result<Option<Binding>, Failure> {
         let Some(bindings) = &self.bindings else { return Ok(None) };
         match bindings.find(workload, None).await {
             Ok(BindingLookup::Found(binding)) => Ok(Some(binding)),
@@ -19,22 +20,22 @@ impl Service {
         }
     }
 
-    /// The binding of a workload in a Work that says that it belongs to `named`.
-    pub(super) async fn binding_of_work(
+    /// The binding `named` of a workload in a Work. Unavailable if this server reads no bindings, or cannot read it.
+    pub(crate) async fn binding_of_work(
         &self,
         workload: &Workload,
         named: &BindingName,
     ) -> Result<BindingLookup, Failure> {
         let Some(bindings) = &self.bindings else {
             return Err(Failure::unavailable(format!(
-                "the {named} can't be read: this server knows no bindings; give it some with --state"
+                "the {named} can't be read: this server reads no bindings; pass the documents with --state"
             )));
         };
         bindings.find(workload, Some(named)).await.map_err(|error| Failure::unavailable(error.to_string()))
     }
 
-    /// The template of `workload`, as text, if `selection` wants to know it and templates can be read.
-    pub(super) async fn template(
+    /// The template of `workload`, as text. `None` if `selection` does not need it, or if this server reads no templates.
+    pub(crate) async fn template(
         &self,
         workload: &Workload,
         object: &Raw<'_>,
@@ -46,13 +47,14 @@ impl Service {
         match templates.template(workload).await {
             Ok(Some(template)) => Ok(Some(template)),
             Ok(None) => Err(Failure::unavailable(
-                "its template is gone, and a rule or a pin has to be read from it; nothing is guessed",
+                "its template is deleted, and a rule or a pin is read from it; delete the Work, or create the template again",
             )),
             Err(error) => Err(Failure::unavailable(error.to_string())),
         }
     }
 
-    /// What is known about the cluster, and as what if that is known too; nothing if nobody may want to know it.
+    /// The target cluster's document, with its kind if more than one kind can have the name. `None` if `selection` does
+    /// not need it, or if there is none.
     pub(super) async fn cluster(
         &self,
         request: Request<'_, '_>,
@@ -63,7 +65,7 @@ impl Service {
         };
         let (workload, name) = (request.workload, &request.target.cluster);
         let unavailable = |error: LookupError| Failure::unavailable(error.to_string());
-        // Several may go by one name. Which of them is meant depends on who delivers the object.
+        // Documents of several kinds may have this name. The system that delivers the object decides which is meant.
         let is_admiraltys = workload.gvk.group == ADMIRALTY_GROUP;
         let order = if is_admiraltys {
             [ClusterKind::Target, ClusterKind::ClusterTarget, ClusterKind::Cluster]
@@ -82,8 +84,8 @@ impl Service {
         Ok(known.map(|cluster| (None, cluster)))
     }
 
-    /// What to say of targets that the transformations of an object name and of which nothing is known, each as
-    /// `<transformation> <field>: <problem>; <advice>`. Nothing where no clusters can be read.
+    /// The targets that the transformations of an object name and that do not exist, each as
+    /// `<transformation> <field>: <problem>; <advice>`. Empty if this server reads no clusters.
     pub async fn unknown_targets(
         &self,
         workload: &Workload,
@@ -93,14 +95,14 @@ impl Service {
         let set = self.policies()?;
         let selection = set.selection(workload, object)?;
         let unavailable = |error: LookupError| Failure::unavailable(error.to_string());
-        let mut unknown = Vec::new();
+        let mut warnings = Vec::new();
         for transformation in &selection.transformations {
             for (position, kind, name) in transformation.references() {
                 let namesakes = clusters.namesakes(name, &workload.namespace).await.map_err(unavailable)?;
                 let problem = if namesakes.iter().any(|(known, _)| *known == kind) {
                     continue;
                 } else if let Some((known, _)) = namesakes.first() {
-                    format!("{:?} is a {known}, and no {kind}", name.as_str())
+                    format!("{:?} is a {known}, not a {kind}", name.as_str())
                 } else if clusters.known(name, &workload.namespace).await.map_err(unavailable)?.is_some() {
                     continue;
                 } else {
@@ -112,25 +114,26 @@ impl Service {
                 };
                 let place = format!("{transformation} transformations[{position}].targetReference");
                 let warning = format!("{place}: {problem}; correct it, or give the document in --state");
-                if !unknown.contains(&warning) {
-                    unknown.push(warning);
+                if !warnings.contains(&warning) {
+                    warnings.push(warning);
                 }
             }
         }
-        Ok(unknown)
+        Ok(warnings)
     }
 
-    /// What all Works say about `workload`; about its own cluster `own` knows better.
+    /// What the Works of all clusters record about the workload of `request`.
     pub(super) async fn deliveries(
         &self,
-        workload: &Workload,
-        called: Option<&str>,
-        own: Option<Delivery>,
+        request: Request<'_, '_>,
+        origin: Origin<'_>,
     ) -> Result<Vec<Delivery>, Failure> {
         let Some(works) = &self.works else { return Ok(Vec::new()) };
-        let listed = works.delivering(workload, called).await;
+        let workload = request.workload;
+        let listed = works.delivering(workload, origin.work_name).await;
         let mut deliveries = listed.map_err(|error| Failure::unavailable(error.to_string()))?;
-        if let Some(own) = own {
+        let stored = origin.stored_work.and_then(|raw| Work::read(raw).ok());
+        if let Some(own) = stored.and_then(|work| work.delivery(&request.target.cluster, workload)) {
             deliveries.retain(|delivery| delivery.cluster != own.cluster);
             deliveries.push(own);
         }

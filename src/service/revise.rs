@@ -1,128 +1,127 @@
-//! One revision with all that it rests on: ledger, Works, time.
-
-use crate::domain::{AllocationKey, Binding, Code, Delivery, Failure, Workload};
-use crate::engine::{
-    self, Claim, Deliveries, Draft, Facts, HandoverEvent, IdleTransformation, LedgerEntries, PolicySet,
-    Request, Revision, Selection, Stop, Trace,
-};
-use crate::state::{LedgerError, Swap};
+//! One revision: reads what it depends on, lets the engine decide, and commits its ledger changes.
 
 use super::Service;
+use crate::domain::{AllocationKey, Binding, Code, Delivery, ErrorChain, Failure, Target, Workload};
+use crate::engine::{
+    self, Claim, Deliveries, Facts, LedgerEntries, PolicySet, Request, Revision, Selection, Stop,
+};
+use crate::json::Raw;
+use crate::state::{LedgerError, Swap};
 
-/// How often a revision is made anew because somebody else wrote the ledger meanwhile.
-pub(super) const MAX_ATTEMPTS: usize = 16;
+/// How often a revision is repeated because another replica changed the ledger meanwhile.
+pub(crate) const MAX_ATTEMPTS: usize = 16;
 
-/// A revision of an object for one cluster.
-#[derive(Clone, Debug)]
-pub struct Revised<'a> {
-    /// The object after the rules.
-    pub object: Draft<'a>,
-    /// The rules that changed something, as `Kind/policy/rule`, and the transformations, as `Kind/name`.
-    pub applied: Vec<String>,
-    /// The rules that could not be applied and say that they are skipped then.
-    pub skipped: Vec<SkippedRule>,
-    /// What the user should know about rules that did less than they say.
-    pub warnings: Vec<String>,
-    /// The transformations that the object chooses and that changed nothing.
-    pub idle: Vec<IdleTransformation>,
-    /// Whether a rule that applies reads the template.
-    pub reads_original: bool,
-    /// The allocations that rules asked for and that the cluster hosts.
-    pub hosts: Vec<String>,
-    /// The allocations that leave a cluster.
-    pub handovers: Vec<HandoverEvent>,
-    /// A digest of what is at work on the object.
-    pub hash: String,
-    /// Whether something is known about the cluster; only looked up where somebody may want to know it.
-    pub(super) knows_cluster: bool,
-    /// Why it is so, if that was asked for.
-    pub trace: Option<Trace<'a>>,
+/// Where an object comes from, as far as a door knows it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Origin<'o> {
+    pub(crate) binding: Option<&'o Binding>,
+    /// The name of the Work that delivers the object.
+    pub(crate) work_name: Option<&'o str>,
+    /// The stored version of that Work. It is newer than the Work in a list of Works.
+    pub(crate) stored_work: Option<Raw<'o>>,
 }
 
-/// A rule that could not be applied and says that it is skipped then.
-#[derive(Clone, Debug)]
-pub struct SkippedRule {
-    /// The rule, as `Kind/policy/rule`.
-    pub rule: String,
-    /// Why it could not be applied.
-    pub failure: Failure,
-}
-
-impl std::fmt::Display for SkippedRule {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} is skipped: {}", self.rule, self.failure)
-    }
-}
-
-/// What a door knows besides the request.
-#[derive(Clone, Copy)]
-pub(super) struct Situation<'s> {
-    /// Whether the binding keeps the object in a cluster that it leaves.
-    pub(super) preserves: bool,
-    /// The binding, where it has been read.
-    pub(super) binding: Option<&'s Binding>,
-    /// The name of the Work that delivers the object, where it is known.
-    pub(super) called: Option<&'s str>,
-    /// What the Work that is to be replaced says; newer than what a list of Works says about that cluster.
-    pub(super) own: &'s (dyn Fn() -> Option<Delivery> + Sync),
-    /// A trace is wanted, and nothing is to be written.
-    pub(super) explain: bool,
-}
-
-impl Default for Situation<'_> {
-    fn default() -> Self {
-        Self { preserves: false, binding: None, called: None, own: &|| None, explain: false }
-    }
+/// What happens to the claims of a revision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Commit,
+    DryRun,
+    /// A dry run with a [`trace`](Revision::trace).
+    Explain,
 }
 
 impl Service {
-    /// Revises, and makes the revision true in the ledger before it returns.
-    pub(super) async fn settle<'a>(
+    /// Revises `object` for one cluster and commits its allocations to the ledger.
+    ///
+    /// Fails if the policies are not loaded, if a rule or the result is refused, and if ledger or state cannot be
+    /// read.
+    pub async fn revise<'a>(
         &self,
-        request: Request<'_, 'a>,
-        set: &PolicySet,
-        selection: &Selection<'_>,
-        situation: Situation<'_>,
-    ) -> Result<Revised<'a>, Failure> {
+        workload: &Workload,
+        object: Raw<'a>,
+        target: &Target<'a>,
+    ) -> Result<Revision<'a>, Failure> {
+        self.revise_for(workload, object, target, Mode::Commit).await
+    }
+
+    /// Revises `object` for one cluster with a [`trace`](Revision::trace), and commits nothing.
+    pub async fn explain<'a>(
+        &self,
+        workload: &Workload,
+        object: Raw<'a>,
+        target: &Target<'a>,
+    ) -> Result<Revision<'a>, Failure> {
+        self.revise_for(workload, object, target, Mode::Explain).await
+    }
+
+    /// Reads the binding where the caller gives no schedule, or where the ledger is on it.
+    async fn revise_for<'a>(
+        &self,
+        workload: &Workload,
+        object: Raw<'a>,
+        target: &Target<'a>,
+        mode: Mode,
+    ) -> Result<Revision<'a>, Failure> {
+        let policies = self.policies()?;
+        let selection = policies.selection(workload, &object)?;
+        let has_allocations = engine::allocations(&selection.policies).next().is_some();
+        let needs_binding = !selection.is_empty()
+            && (target.schedule.is_none() || (self.ledger.is_on_bindings() && has_allocations));
         for _ in 0..MAX_ATTEMPTS {
-            if let Some(revised) = self.attempt(request, set, selection, situation).await? {
-                return Ok(revised);
+            // Read again for each attempt, because the ledger may be on it.
+            let binding = if needs_binding { self.binding_if_found(workload).await? } else { None };
+            let target = match &binding {
+                None => target.clone(),
+                // The caller's replicas and schedule take precedence over the binding's.
+                Some(binding) => Target {
+                    replicas: target.replicas.or_else(|| binding.schedule.replicas_of(&target.cluster)),
+                    schedule: target.schedule.clone().or_else(|| Some(binding.schedule.clone())),
+                    ..target.clone()
+                },
+            };
+            let request = Request { workload, object, target: &target, is_unbound: false };
+            let origin = Origin { binding: binding.as_ref(), ..Origin::default() };
+            if let Some(revision) = self.attempt(request, &policies, &selection, origin, mode).await? {
+                return Ok(revision);
             }
         }
         Err(contended())
     }
 
-    /// The same, once; `None` if somebody else has written the ledger meanwhile, so that all has to be looked at anew.
-    pub(super) async fn attempt<'a>(
+    /// Revises and commits once. `None` if another replica changed the ledger: the caller reads everything again.
+    pub(crate) async fn attempt<'a>(
         &self,
         request: Request<'_, 'a>,
-        set: &PolicySet,
+        policies: &PolicySet,
         selection: &Selection<'_>,
-        situation: Situation<'_>,
-    ) -> Result<Option<Revised<'a>>, Failure> {
-        let Planned { revised, claims } = self.plan(request, set, selection, situation).await?;
-        let is_true = situation.explain || self.commit(request.workload, situation.binding, &claims).await?;
-        Ok(is_true.then_some(revised))
+        origin: Origin<'_>,
+        mode: Mode,
+    ) -> Result<Option<Revision<'a>>, Failure> {
+        let revision = self.plan(request, policies, selection, origin, mode).await?;
+        let is_committed =
+            mode != Mode::Commit || self.commit(request.workload, origin.binding, &revision.claims).await?;
+        Ok(is_committed.then_some(revision))
     }
 
-    /// Revises. The revision is true only once its claims have been [committed](Self::commit).
-    pub(super) async fn plan<'a>(
+    /// Revises. The revision is valid only after its claims are [committed](Self::commit).
+    pub(crate) async fn plan<'a>(
         &self,
         request: Request<'_, 'a>,
-        set: &PolicySet,
+        policies: &PolicySet,
         selection: &Selection<'_>,
-        situation: Situation<'_>,
-    ) -> Result<Planned<'a>, Failure> {
-        let entries = self.entries(request, selection, situation.binding).await?;
+        origin: Origin<'_>,
+        mode: Mode,
+    ) -> Result<Revision<'a>, Failure> {
+        let entries = self.entries(request, selection, origin.binding).await?;
         let cluster = self.cluster(request, selection).await?;
-        // Where nothing is at work nobody looks for it, and a document that is out of use does no harm.
+        // An object that nothing selects is answered even if the interpretation of its kind is invalid.
         let pod_templates =
-            if selection.is_empty() { Vec::new() } else { set.pod_templates(&request.workload.gvk)? };
+            if selection.is_empty() { Vec::new() } else { policies.pod_templates(&request.workload.gvk)? };
         let mut deliveries: Option<Vec<Delivery>> = None;
         loop {
             let facts = Facts {
                 entries: &entries,
-                allocations: &set.allocations,
+                allocations: &policies.allocations,
                 deliveries: match (&self.works, &deliveries) {
                     (None, _) => Deliveries::Unreadable,
                     (Some(_), None) => Deliveries::Unread,
@@ -131,28 +130,23 @@ impl Service {
                 cluster: cluster.as_ref().map(|(_, cluster)| cluster),
                 cluster_kind: cluster.as_ref().and_then(|(kind, _)| *kind),
                 pod_templates: &pod_templates,
-                preserves: situation.preserves,
-                now: (self.clock.0)(),
+                preserves: origin.binding.is_some_and(|binding| binding.preserves),
+                now: self.now(),
             };
-            let revise = if situation.explain { engine::explain } else { engine::revise };
-            match revise(request, selection, facts) {
-                Ok(mut revision) => {
-                    let claims = std::mem::take(&mut revision.claims);
-                    return Ok(Planned {
-                        revised: Revised::of(revision, selection, cluster.is_some()),
-                        claims,
-                    });
-                }
+            let revised = match mode {
+                Mode::Commit | Mode::DryRun => engine::revise(request, selection, facts),
+                Mode::Explain => engine::explain(request, selection, facts),
+            };
+            match revised {
+                Ok(revision) => return Ok(revision),
                 Err(Stop::Refused(failure)) => return Err(failure),
-                Err(Stop::Unread) => {
-                    let own = (situation.own)();
-                    deliveries = Some(self.deliveries(request.workload, situation.called, own).await?);
-                }
+                // Works are expensive to list, so they are read only when a rule needs them.
+                Err(Stop::Unread) => deliveries = Some(self.deliveries(request, origin).await?),
             }
         }
     }
 
-    /// What the ledger holds for the allocations that the rules may ask for.
+    /// The ledger's entries for the allocations that the selected rules may use.
     async fn entries(
         &self,
         request: Request<'_, '_>,
@@ -164,32 +158,32 @@ impl Service {
             if entries.contains_key(allocation) {
                 continue;
             }
-            // What has no schedule has no allocations either: a rule that asks for one is refused.
+            // An object without a binding has no allocations: the engine refuses a rule that uses one.
             let entry = if request.is_unbound {
                 None
             } else {
                 let key = AllocationKey::new(allocation, request.workload);
-                self.ledger.read(&key, binding).await.map_err(|error| unusable(&error))?
+                self.ledger.read(&key, binding).await.map_err(|error| ledger_failure(&error))?
             };
             entries.insert(allocation.to_owned(), entry);
         }
         Ok(entries)
     }
 
-    /// Makes the claims. False if somebody else was faster: then the revision has to be made anew, also because whoever it was
-    /// may have acted on Works that are newer.
-    pub(super) async fn commit(
+    /// Commits claims to the ledger. False if another replica changed an entry since it was read.
+    pub(crate) async fn commit(
         &self,
         workload: &Workload,
         binding: Option<&Binding>,
         claims: &[Claim],
     ) -> Result<bool, Failure> {
-        for claim in claims {
-            let key = AllocationKey::new(&claim.allocation, workload);
-            let swap = self.ledger.compare_and_swap(&key, binding, claim.expected.as_ref(), &claim.cluster);
-            match swap.await.map_err(|error| unusable(&error))? {
+        for Claim { allocation, expected, cluster, reason } in claims {
+            let key = AllocationKey::new(allocation, workload);
+            let swap = self.ledger.compare_and_swap(&key, binding, expected.as_ref(), cluster).await;
+            match swap.map_err(|error| ledger_failure(&error))? {
                 Swap::Done => {
-                    tracing::info!(%key, cluster = %claim.cluster, was = claim.expected.as_ref().map(tracing::field::display), why = ?claim.reason, "allocated");
+                    let was = expected.as_ref().map(tracing::field::display);
+                    tracing::info!(%key, %cluster, was, why = ?reason, "allocated");
                 }
                 Swap::Lost(_) => return Ok(false),
             }
@@ -198,59 +192,18 @@ impl Service {
     }
 }
 
-/// A revision, and what has to be in the ledger for it to be true.
-pub(super) struct Planned<'a> {
-    pub(super) revised: Revised<'a>,
-    pub(super) claims: Vec<Claim>,
-}
-
-/// Somebody else wrote the ledger each time.
-pub(super) fn contended() -> Failure {
+/// The failure after [`MAX_ATTEMPTS`].
+pub(crate) fn contended() -> Failure {
     Failure::new(
         Code::Conflict,
-        format!("the ledger was written by somebody else {MAX_ATTEMPTS} times in a row; try again"),
+        format!("other replicas changed the ledger {MAX_ATTEMPTS} times in a row; try again"),
     )
 }
 
-impl<'a> Revised<'a> {
-    fn of(revision: Revision<'_, 'a>, selection: &Selection<'_>, knows_cluster: bool) -> Self {
-        let applied = revision.applied.iter().map(|(policy, rule)| format!("{}/{}", policy.owner, rule.name));
-        let skipped = revision.skipped.iter().map(|skipped| SkippedRule {
-            rule: format!("{}/{}", skipped.policy.owner, skipped.rule.name),
-            failure: skipped.failure.clone(),
-        });
-        Self {
-            applied: applied.chain(revision.transformed).collect(),
-            skipped: skipped.collect(),
-            warnings: revision.warnings,
-            idle: revision.idle,
-            reads_original: revision.reads_original,
-            hosts: revision.hosts,
-            handovers: revision.handovers,
-            hash: selection.hash(),
-            knows_cluster,
-            trace: revision.trace,
-            object: revision.object,
-        }
-    }
-}
-
-fn unusable(error: &LedgerError) -> Failure {
-    tracing::error!(error = %Chain(error), "the ledger can't be used");
-    Failure::unavailable(format!("{}; the answer needs the ledger, see the log of reviser", Chain(error)))
-}
-
-/// An error and its sources in one line.
-struct Chain<'e>(&'e dyn std::error::Error);
-
-impl std::fmt::Display for Chain<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.0)?;
-        let mut source = self.0.source();
-        while let Some(error) = source {
-            write!(f, ": {error}")?;
-            source = error.source();
-        }
-        Ok(())
-    }
+fn ledger_failure(error: &LedgerError) -> Failure {
+    tracing::error!(error = %ErrorChain(error), "failed to use the ledger");
+    Failure::unavailable(format!(
+        "{}; the answer needs the ledger, see the log of reviser",
+        ErrorChain(error)
+    ))
 }

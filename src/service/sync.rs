@@ -5,11 +5,11 @@
 
 use std::collections::BTreeSet;
 
-use super::concern::{at_work, concerns};
+use super::concern::{has_revisable_manifest, select};
 use crate::domain::{BindingName, Failure, Workload, digest};
 use crate::engine::{self, Owner, PolicySet, Selection};
 use crate::json::{Raw, Text};
-use crate::work::{Entry, Link, Manifest, Record, Restored, Work};
+use crate::work::{Link, Manifest, Record, RecordEntry, Work};
 
 /// How a Work relates to a set of policies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl SyncState {
     pub fn of(set: &PolicySet, namespace: &str, object: Raw<'_>) -> Option<Self> {
         let work = Work::read(object).ok()?;
         Work::cluster(namespace)?;
-        if !concerns(set, &work) {
+        if !has_revisable_manifest(set, &work) {
             return None;
         }
         let link = work.link().ok()?;
@@ -101,13 +101,13 @@ impl SyncState {
         manifest: &Manifest<'_>,
     ) -> Result<String, Failure> {
         let entry = record.of(manifest);
-        self.hosts.extend(entry.into_iter().flat_map(Entry::hosts).cloned());
+        self.hosts.extend(entry.into_iter().flat_map(RecordEntry::hosts).cloned());
         let Some(workload) = &manifest.workload else { return Ok(String::new()) };
-        let selection = match work.restore(manifest, || None) {
-            Ok(Restored::Untouched) => at_work(set, workload, &manifest.raw)?,
-            Ok(Restored::Undone(object)) => select_text(set, workload, &object.to_string())?,
+        let selection = match work.restore(manifest, None) {
+            Ok(None) => select(set, workload, &manifest.raw)?,
+            Ok(Some(object)) => select_text(set, workload, &object.to_string())?,
             Err(error) => {
-                self.add_selection(&at_work(set, workload, &manifest.raw)?, None);
+                self.add_selection(&select(set, workload, &manifest.raw)?, None);
                 return Err(error.failure(position, manifest));
             }
         };
@@ -127,7 +127,7 @@ impl SyncState {
         Ok(hash)
     }
 
-    fn add_selection(&mut self, selection: &Selection<'_>, entry: Option<&Entry>) {
+    fn add_selection(&mut self, selection: &Selection<'_>, entry: Option<&RecordEntry>) {
         self.asks.extend(engine::allocations(&selection.policies).map(str::to_owned));
         for policy in &selection.policies {
             self.policies.insert(policy.owner.clone());
@@ -156,5 +156,5 @@ impl SyncState {
 
 fn select_text<'s>(set: &'s PolicySet, workload: &Workload, text: &str) -> Result<Selection<'s>, Failure> {
     let text = Text::parse(text.as_bytes()).map_err(|error| Failure::unprocessable(error.to_string()))?;
-    at_work(set, workload, &text.root())
+    select(set, workload, &text.root())
 }

@@ -1,4 +1,4 @@
-//! Where a Work comes from: a binding, or one of Karmada's controllers that need none.
+//! Which binding a Work was made from.
 //!
 //! Source: karmada-io/karmada@f8fdd02 `pkg/controllers/{binding,namespace,federatedresourcequota,unifiedauth,multiclusterservice,mcs}`.
 
@@ -11,21 +11,20 @@ use crate::domain::{
 };
 use crate::json::{Members, Pointer, Raw};
 
-/// What a Work says about its binding.
+/// The origin of a Work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Link {
-    /// It was made from this binding.
     Binding(BindingName),
-    /// It was made without a binding, as those of Namespaces are: it has no schedule.
+    /// Made without a binding, like those of Namespaces. There is no schedule.
     Unbound,
-    /// It has no binding and is not dispatched to its cluster. Karmada keeps in such Works what it has collected from members.
+    /// Made without a binding and not dispatched: Karmada keeps objects in it that it collected from members.
     Undispatched,
-    /// Something in it says that it was made from a binding, and no annotation names that.
+    /// Made from a binding, but no annotation names it.
     Lost(Failure),
 }
 
 impl<'a> Work<'a> {
-    /// What it says about its binding. A failure if it names a binding without a name.
+    /// The binding that its annotations name. Fails if the name is empty.
     pub fn link(&self) -> Result<Link, Failure> {
         if let Some(name) = self.name_in(BINDING_NAME_ANNOTATION)? {
             let namespace = self.annotation(BINDING_NAMESPACE_ANNOTATION)?;
@@ -38,20 +37,20 @@ impl<'a> Work<'a> {
             return Ok(Link::Binding(BindingName { namespace: None, name: name.into_owned() }));
         }
         let labels = self.labels.and_then(|labels| labels.members().ok()).unwrap_or_default();
-        Ok(match self.trace_of_a_binding(&labels) {
+        Ok(match self.binding_hint(&labels) {
             _ if self.is_suspended || is_suppressed(&labels) => Link::Undispatched,
             None => Link::Unbound,
-            Some(place) => Link::Lost(Failure::unprocessable(format!(
-                "no annotation of the Work names its binding, although its {place} says that it was made from one; let Karmada write the \
-                 Work again, which puts the annotation back, or remove what says so"
+            Some(path) => Link::Lost(Failure::unprocessable(format!(
+                "no annotation of the Work names its binding, although its {path} says that it was made from one; let Karmada write the \
+                 Work again, which restores the annotation, or remove that field"
             ))),
         })
     }
 
-    /// The place of what says that it was made from a binding.
-    fn trace_of_a_binding(&self, labels: &Members<'_>) -> Option<Pointer> {
+    /// The path of a field that only a Work with a binding has.
+    fn binding_hint(&self, labels: &Members<'_>) -> Option<Pointer> {
         const NAMES: [&str; 2] = [BINDING_NAME_ANNOTATION, CLUSTER_BINDING_NAME_ANNOTATION];
-        // An annotation that is no string names nothing, but it is a trace.
+        // An annotation that is no string names no binding, but it is a hint.
         if let Some(name) = NAMES.into_iter().find(|name| self.annotations.get(name).is_some()) {
             return Some(Pointer::of(["metadata", "annotations", name]));
         }
@@ -73,18 +72,18 @@ impl<'a> Work<'a> {
         })
     }
 
-    /// Whether `workload` is its owner: then the object of that name on Karmada's API server is the template that it was made from.
+    /// Whether `workload` is its owner. The object of that name on Karmada's API server is then its template.
     pub fn is_owned_by(&self, workload: &Workload) -> bool {
-        // An owner is in the namespace of what it owns, or in none.
+        // The owner of a Work in an execution namespace is cluster-scoped.
         let owners = || self.owners.and_then(|owners| owners.items().ok()).unwrap_or_default();
         workload.namespace.is_empty() && owners().iter().any(|owner| names(owner, workload))
     }
 
-    /// The name in an annotation. An empty one names nothing.
+    /// The name in an annotation. Fails if it is empty.
     fn name_in(&self, key: &str) -> Result<Option<Cow<'a, str>>, Failure> {
         match self.annotation(key)? {
             Some(name) if name.is_empty() => Err(Failure::unprocessable(format!(
-                "the Work's annotation {key:?} is empty; name its binding, or take the annotation away"
+                "the Work's annotation {key:?} is empty; name its binding, or remove the annotation"
             ))),
             name => Ok(name),
         }
@@ -112,12 +111,12 @@ impl Manifest<'_> {
 /// Whether an owner reference names a workload as the controller.
 fn names(owner: &Raw<'_>, workload: &Workload) -> bool {
     let Ok(owner) = owner.members() else { return false };
-    let is =
+    let has =
         |member: &str, value: &str| string(&owner, member).is_ok_and(|found| found.as_deref() == Some(value));
     owner.get("controller").is_some_and(|raw| raw.text() == "true")
-        && is("apiVersion", &workload.gvk.api_version())
-        && is("kind", &workload.gvk.kind)
-        && is("name", &workload.name)
+        && has("apiVersion", &workload.gvk.api_version())
+        && has("kind", &workload.gvk.kind)
+        && has("name", &workload.name)
 }
 
 #[cfg(test)]
@@ -184,11 +183,11 @@ mod tests {
     }
 
     #[test]
-    fn a_binding_that_is_only_hinted_at_is_lost() {
-        let lost = |place: &str, text: &str| {
+    fn a_binding_without_a_name_is_lost() {
+        let lost = |path: &str, text: &str| {
             let Link::Lost(failure) = link(text) else { panic!("{text}") };
             let message = failure.message();
-            assert!(message.contains(&format!("although its {place} says ")), "{message}");
+            assert!(message.contains(&format!("although its {path} says ")), "{message}");
         };
         for label in ["resourcebinding.karmada.io/permanent-id", "clusterresourcebinding.karmada.io/key"] {
             let metadata = format!(r#""labels":{{"{label}":"i"}},"#);

@@ -1,15 +1,13 @@
-//! Karmada's `Work`: what it delivers to one cluster, and how its revision is written into it.
+//! Karmada's `Work`: reading it, the record of its revision, and the patch that revises it. Pure.
 //!
-//! Pure: from a Work as an API server sends it to a patch of it. Who decides *what* is revised is the engine; what is
-//! looked up for that is the service's business.
+//! * [`Work`] is a parsed Work; its [`Link`] names its binding.
+//! * A revised manifest has the annotation `reviser.io/revised`, the *marker*: the id of its entry in the [`Record`], which is
+//!   the annotation `reviser.io/revision` of the Work. Karmada overwrites manifests and keeps the annotations of the Work, so
+//!   the marker tells a manifest that Karmada wrote from a revised one.
+//! * [`Work::restore`] takes revisions back; [`Rewrite`] collects new ones and makes the patch.
 //!
-//! * [`Work`] reads one, as far as it concerns us; its [`Link`] says whether there is a binding.
-//! * A revised manifest carries the annotation `reviser.io/revised` (the *marker*): the id of its entry in the [`Record`],
-//!   which is the annotation `reviser.io/revision` of the Work. Karmada writes manifests afresh and keeps the Work's own
-//!   annotations, so the marker tells whether a manifest is as Karmada wrote it or as we did.
-//! * [`Work::restore`] takes revisions back; [`Rewrite`] collects the new ones and makes the patch.
-//!
-//! Source: karmada-io/karmada@f8fdd02 `pkg/apis/work/v1alpha1/work_types.go`; what Karmada does with Works is in docs/karmada.md.
+//! Source: karmada-io/karmada@f8fdd02 `pkg/apis/work/v1alpha1/work_types.go`. docs/karmada.md describes what Karmada does
+//! with Works.
 
 mod link;
 mod read;
@@ -22,6 +20,6 @@ mod tests;
 
 pub use link::Link;
 pub use read::{Manifest, Work};
-pub use record::{Entry, Record, RecordError};
-pub use restore::{Restored, Unrestorable};
-pub use rewrite::{MAX_ANNOTATION_BYTES, Rewrite};
+pub use record::{Record, RecordEntry, RecordError};
+pub use restore::RestoreError;
+pub use rewrite::{MAX_ANNOTATION_BYTES, Revised, Rewrite};

@@ -1,14 +1,14 @@
 //! The record of a Work's revision: the annotation `reviser.io/revision`.
 //!
-//! Compact JSON, `{"version":1,"manifests":[...]}` with an [`Entry`] for each manifest that has been revised or that hosts an
-//! allocation:
+//! Compact JSON, `{"version":1,"manifests":[...]}` with a [`RecordEntry`] for each manifest that is revised or
+//! hosts an allocation:
 //!
-//! | member | what |
+//! | member | content |
 //! |---|---|
-//! | `object` | whom it is about: `Rollout.deploy.example.com shop/checkout` |
-//! | `id` | what the manifest's marker says; a digest of `object` and `undo`. Missing where the manifest is unchanged |
-//! | `undo` | how the revision is taken back: `[{path, was, wrote, position, length}]` |
-//! | `rules` | which rules changed something |
+//! | `object` | the identity of the object: `Rollout.deploy.example.com shop/checkout` |
+//! | `id` | the value of the manifest's marker: a digest of `object` and `undo`. Missing if the manifest is unchanged |
+//! | `undo` | how to take the revision back: `[{path, was, wrote, position, length}]` |
+//! | `rules` | the rules that changed something |
 //! | `hash` | a digest of the policies that select the object |
 //! | `hosts` | the allocations that its cluster hosts |
 
@@ -17,76 +17,71 @@ use crate::domain::{Hosts, Workload, digest};
 use crate::engine::Undo;
 use crate::json::{Number, Object, Value, write_string};
 
-/// The version of the form that this version of reviser writes, and the only one that it reads.
+/// The version of the format. No other version is read.
 const VERSION: i64 = 1;
 
-/// What is recorded of a Work's revision.
+/// The record of a Work's revision.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Record {
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<RecordEntry>,
 }
 
-/// What is recorded of one manifest.
+/// The record of one manifest.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
-    /// Whom it is about.
+pub struct RecordEntry {
+    /// See [`describe`].
     object: String,
-    /// How the revision is taken back; nothing for a manifest that is as Karmada wrote it.
+    /// Empty for a manifest that is unchanged.
     undo: Undo<'static>,
-    /// The same as text, and the digest of that and `object`; `None` where there is nothing to take back.
-    marked: Option<Marked>,
-    /// The rules that changed something.
+    /// `None` if `undo` is empty.
+    marker: Option<Marker>,
     rules: Vec<String>,
-    /// A digest of the policies that select the object.
     hash: String,
-    /// The allocations that its cluster hosts.
     hosts: Vec<String>,
 }
 
-/// What a marker stands for.
+/// The id of an entry, and the undo as text that it is a digest of.
 #[derive(Clone, Debug, PartialEq)]
-struct Marked {
+struct Marker {
     id: String,
     undo: String,
 }
 
-impl Marked {
+impl Marker {
     fn of(object: &str, undo: &Undo<'_>) -> Option<Self> {
         let undo = (!undo.is_empty()).then(|| undo.to_text())?;
         Some(Self { id: digest([object, &undo]), undo })
     }
 }
 
-/// Why an annotation is no record that can be used.
+/// Why an annotation is not a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
-    /// Somebody has changed it.
-    #[error("is garbled")]
-    Garbled,
-    /// It has another form.
-    #[error("has a form that this version of reviser does not know")]
+    #[error("is malformed")]
+    Malformed,
+    #[error("has a format that this version of reviser does not support")]
     Version,
 }
 
 impl Record {
-    /// Reads the text of the annotation.
+    /// Parses the annotation.
     pub fn parse(text: &str) -> Result<Self, RecordError> {
-        let value = Value::parse(text.as_bytes()).map_err(|_| RecordError::Garbled)?.into_owned();
-        let record = value.as_object().ok_or(RecordError::Garbled)?;
+        let value = Value::parse(text.as_bytes()).map_err(|_| RecordError::Malformed)?.into_owned();
+        let record = value.as_object().ok_or(RecordError::Malformed)?;
         match record.get("version").and_then(Value::as_number).and_then(Number::as_i64) {
             Some(VERSION) => {}
             Some(_) => return Err(RecordError::Version),
-            None => return Err(RecordError::Garbled),
+            None => return Err(RecordError::Malformed),
         }
-        let entries = record.get("manifests").and_then(Value::as_array).ok_or(RecordError::Garbled)?;
-        let entries: Option<Vec<Entry>> = entries.iter().map(Entry::from_value).collect();
-        Ok(Self { entries: entries.ok_or(RecordError::Garbled)? })
+        let entries = record.get("manifests").and_then(Value::as_array).ok_or(RecordError::Malformed)?;
+        let entries: Option<Vec<RecordEntry>> = entries.iter().map(RecordEntry::from_value).collect();
+        Ok(Self { entries: entries.ok_or(RecordError::Malformed)? })
     }
 
     /// The text of the annotation.
     pub fn to_text(&self) -> String {
         let undo =
-            self.entries.iter().filter_map(|entry| entry.marked.as_ref()).map(|marked| marked.undo.len());
+            self.entries.iter().filter_map(|entry| entry.marker.as_ref()).map(|marker| marker.undo.len());
         let mut out = String::with_capacity(64 + 256 * self.entries.len() + undo.sum::<usize>());
         out.push_str(r#"{"version":"#);
         out.push_str(&VERSION.to_string());
@@ -101,18 +96,18 @@ impl Record {
         out
     }
 
-    /// The entry about a manifest, as that is now.
-    pub fn of(&self, manifest: &Manifest<'_>) -> Option<&Entry> {
+    /// The entry of a manifest.
+    pub fn of(&self, manifest: &Manifest<'_>) -> Option<&RecordEntry> {
         self.about(manifest.workload.as_ref()?, manifest.id().ok()?.as_deref())
     }
 
-    /// The entry that a marker with this id means, for this workload.
-    pub(super) fn entry(&self, id: &str, workload: &Workload) -> Option<&Entry> {
+    /// The entry with this id, if it is about `workload`.
+    pub(super) fn entry(&self, id: &str, workload: &Workload) -> Option<&RecordEntry> {
         let object = describe(workload);
         self.entries.iter().find(|entry| entry.object == object && entry.id() == Some(id))
     }
 
-    /// What it says about the allocations that `workload` hosts, whose manifest has this marker.
+    /// The allocations that `workload` hosts, if its manifest has this marker.
     pub(super) fn hosts(&self, workload: &Workload, marker: Option<&str>) -> Hosts {
         match self.about(workload, marker) {
             Some(entry) => Hosts::Recorded(entry.hosts.clone()),
@@ -120,17 +115,15 @@ impl Record {
         }
     }
 
-    /// The entry about `workload`, whose manifest has this marker. One that does not belong to the manifest as it is says
-    /// nothing: somebody has written it since.
-    pub(super) fn about(&self, workload: &Workload, marker: Option<&str>) -> Option<&Entry> {
+    /// The entry of `workload`, unless its manifest has another marker: then the manifest was written after the entry.
+    pub(super) fn about(&self, workload: &Workload, marker: Option<&str>) -> Option<&RecordEntry> {
         let object = describe(workload);
         let entry = self.entries.iter().find(|entry| entry.object == object)?;
         (entry.id() == marker).then_some(entry)
     }
 }
 
-impl Entry {
-    /// An entry about `workload`.
+impl RecordEntry {
     pub fn new(
         workload: &Workload,
         undo: Undo<'static>,
@@ -139,13 +132,13 @@ impl Entry {
         hosts: Vec<String>,
     ) -> Self {
         let object = describe(workload);
-        let marked = Marked::of(&object, &undo);
-        Self { object, undo, marked, rules, hash, hosts }
+        let marker = Marker::of(&object, &undo);
+        Self { object, undo, marker, rules, hash, hosts }
     }
 
-    /// What the manifest's marker says; `None` for one that is unchanged and has none.
+    /// The value of the manifest's marker; `None` for a manifest that is unchanged.
     pub fn id(&self) -> Option<&str> {
-        self.marked.as_ref().map(|marked| marked.id.as_str())
+        self.marker.as_ref().map(|marker| marker.id.as_str())
     }
 
     /// The rules that changed something, as `Kind/policy/rule`.
@@ -153,7 +146,7 @@ impl Entry {
         &self.rules
     }
 
-    /// A digest of the policies that selected the object.
+    /// The digest of the policies that selected the object.
     pub fn hash(&self) -> &str {
         &self.hash
     }
@@ -163,7 +156,6 @@ impl Entry {
         &self.hosts
     }
 
-    /// How the revision is taken back.
     pub(super) fn undo(&self) -> &Undo<'static> {
         &self.undo
     }
@@ -171,7 +163,7 @@ impl Entry {
     fn write_to(&self, out: &mut String) {
         out.push_str(r#"{"object":"#);
         write_string(&self.object, out);
-        if let Some(Marked { id, undo }) = &self.marked {
+        if let Some(Marker { id, undo }) = &self.marker {
             out.push_str(r#","id":""#);
             out.push_str(id);
             out.push_str(r#"","undo":"#);
@@ -194,19 +186,19 @@ impl Entry {
         };
         let object = members.get("object")?.as_str()?.to_owned();
         let entry = Self {
-            marked: Marked::of(&object, &undo),
+            marker: Marker::of(&object, &undo),
             object,
             undo,
             rules: list(members, "rules")?,
             hash: members.get("hash")?.as_str()?.to_owned(),
             hosts: list(members, "hosts")?,
         };
-        // The id says whether the undo is the one that was written.
+        // A different id means that the undo was changed.
         (entry.id() == members.get("id").and_then(Value::as_str)).then_some(entry)
     }
 }
 
-/// `Rollout.deploy.example.com shop/checkout`; kinds of the core group have no group, cluster-scoped objects no namespace.
+/// `Rollout.deploy.example.com shop/checkout`. The core group and the namespace of cluster-scoped objects are left out.
 fn describe(workload: &Workload) -> String {
     let Workload { gvk, namespace, name } = workload;
     let dot = if gvk.group.is_empty() { "" } else { "." };

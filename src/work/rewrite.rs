@@ -1,20 +1,19 @@
 //! The patch of a Work.
 
-use crate::domain::{Failure, REVISED_ANNOTATION, REVISION_ANNOTATION};
+use super::read::Work;
+use super::record::{Record, RecordEntry};
+use crate::domain::{Failure, REVISED_ANNOTATION, REVISION_ANNOTATION, Workload};
 use crate::engine::Draft;
 use crate::json::{Kind, Pointer, Value};
 use crate::patch::{Operation, Patch, diff};
 
-use super::read::Work;
-use super::record::{Entry, Record};
-
-/// Where the record is.
+/// The path of the record.
 const RECORD: [&str; 3] = ["metadata", "annotations", REVISION_ANNOTATION];
 
-/// How many bytes the keys and values of all annotations of an object may have together, says Kubernetes.
+/// Most bytes of the keys and values of all annotations of an object, a limit of Kubernetes.
 pub const MAX_ANNOTATION_BYTES: usize = 256 << 10;
 
-/// Collects what becomes of the manifests of a Work.
+/// Collects the revised manifests of a Work.
 #[derive(Debug)]
 pub struct Rewrite<'w, 'a> {
     work: &'w Work<'a>,
@@ -22,50 +21,72 @@ pub struct Rewrite<'w, 'a> {
     record: Record,
 }
 
+/// What the record of a revised manifest holds besides its undo.
+#[derive(Clone, Debug)]
+pub struct Revised {
+    pub rules: Vec<String>,
+    /// The digest of the policies that select the object.
+    pub hash: String,
+    /// The allocations that its cluster hosts.
+    pub hosts: Vec<String>,
+}
+
 impl<'w, 'a> Rewrite<'w, 'a> {
-    /// Nothing yet.
     pub fn new(work: &'w Work<'a>) -> Self {
         Self { work, operations: Vec::new(), record: Record::default() }
     }
 
-    /// Takes the revision of a manifest that is as Karmada wrote it. `entry` makes the record of it.
-    pub fn revised(
+    /// Takes the revision of the manifest at `position`. `draft` began with that manifest.
+    pub fn revise(
         &mut self,
         position: usize,
+        workload: &Workload,
         mut draft: Draft<'a>,
-        entry: impl FnOnce(&Draft<'_>) -> Option<Entry>,
+        revised: Revised,
     ) -> Result<(), Failure> {
-        self.mark(&mut draft, entry)?;
-        self.put(position, draft.patch()?);
+        self.record(&mut draft, workload, revised)?;
+        self.push(position, draft.patch()?);
         Ok(())
     }
 
-    /// Takes the revision of a manifest that carried another one, which has been taken back before.
-    pub fn revised_again(
+    /// Takes the revision of the manifest at `position`. `draft` began with another text, such as the manifest without
+    /// its last revision.
+    pub fn replace(
         &mut self,
         position: usize,
+        workload: &Workload,
         mut draft: Draft<'_>,
-        entry: impl FnOnce(&Draft<'_>) -> Option<Entry>,
+        revised: Revised,
     ) -> Result<(), Failure> {
-        self.mark(&mut draft, entry)?;
-        let revised = draft.to_value()?.into_owned();
+        self.record(&mut draft, workload, revised)?;
+        self.restore(position, &draft.to_value()?.into_owned())
+    }
+
+    /// Takes the manifest at `position` without its last revision, and without a new one.
+    pub fn restore(&mut self, position: usize, restored: &Value<'static>) -> Result<(), Failure> {
         let Some(manifest) = self.work.manifests.get(position) else { return Ok(()) };
         let before = manifest.raw.to_value().map_err(|error| Failure::unprocessable(error.to_string()))?;
-        self.put(position, diff(&before, &revised));
+        self.push(position, diff(&before, restored));
         Ok(())
     }
 
-    /// Records the revision, and marks the manifest with the id of its record.
-    fn mark(
+    /// Records the revision, and marks the manifest with the id of its entry. A manifest that is unchanged and hosts
+    /// nothing has no entry.
+    fn record(
         &mut self,
         draft: &mut Draft<'_>,
-        entry: impl FnOnce(&Draft<'_>) -> Option<Entry>,
+        workload: &Workload,
+        revised: Revised,
     ) -> Result<(), Failure> {
         if !draft.is_unchanged() {
-            // The marker needs a map; if we make it, that is part of the revision.
+            // The marker needs this map. Making it before `undo` is part of the revision that is undone.
             draft.make_map(&Pointer::of(["metadata", "annotations"]))?;
         }
-        let Some(entry) = entry(draft) else { return Ok(()) };
+        let undo = draft.undo().into_owned();
+        if undo.is_empty() && revised.hosts.is_empty() {
+            return Ok(());
+        }
+        let entry = RecordEntry::new(workload, undo, revised.rules, revised.hash, revised.hosts);
         if let Some(id) = entry.id() {
             draft.set(&Pointer::of(["metadata", "annotations", REVISED_ANNOTATION]), id.to_owned().into())?;
         }
@@ -73,36 +94,35 @@ impl<'w, 'a> Rewrite<'w, 'a> {
         Ok(())
     }
 
-    fn put(&mut self, position: usize, patch: Patch<'a>) {
-        let place = Pointer::of(["spec", "workload", "manifests", &position.to_string()]);
-        self.operations.extend(patch.0.into_iter().map(|operation| operation.below(&place)));
+    fn push(&mut self, position: usize, patch: Patch<'a>) {
+        let manifest = Pointer::of(["spec", "workload", "manifests", &position.to_string()]);
+        self.operations.extend(patch.0.into_iter().map(|operation| operation.below(&manifest)));
     }
 
-    /// The patch of the whole Work. Refuses a record that does not fit into its annotations.
+    /// The patch of the whole Work. Refuses a record that exceeds [`MAX_ANNOTATION_BYTES`].
     pub fn patch(self) -> Result<Patch<'a>, Failure> {
-        let was = self.work.record_text();
-        let is = (!self.record.entries.is_empty()).then(|| self.record.to_text());
-        let change = match (was, is) {
+        let old = self.work.record_text();
+        let new = (!self.record.entries.is_empty()).then(|| self.record.to_text());
+        let change = match (old, new) {
             (None, None) => None,
             (Some(_), None) => Some(self.without_record()),
-            (Some(was), Some(is)) if was.as_str().is_ok_and(|was| was.as_deref() == Some(&is)) => None,
-            (was, Some(is)) => {
-                self.check_room(&is)?;
-                Some(if was.is_some() {
-                    Operation::Replace(Pointer::of(RECORD), is.into())
-                } else {
-                    self.with_record(is)
+            (Some(old), Some(new)) if old.as_str().is_ok_and(|old| old.as_deref() == Some(&new)) => None,
+            (old, Some(new)) => {
+                self.check_size(&new)?;
+                Some(match old {
+                    Some(_) => Operation::Replace(Pointer::of(RECORD), new.into()),
+                    None => self.with_record(new),
                 })
             }
         };
         Ok(Patch(change.into_iter().chain(self.operations).collect()))
     }
 
-    /// Adds the record, and the maps on the way to it that are missing: Karmada gives a Work without a binding no annotations.
+    /// Adds the record and the missing maps above it: Karmada writes no annotations to a Work without a binding.
     fn with_record(&self, record: String) -> Operation<'a> {
         let is_map = |depth: usize| {
-            let place = self.work.raw.at(&Pointer::of(RECORD[..depth].iter().copied()));
-            place.is_ok_and(|found| found.is_some_and(|found| found.kind() == Kind::Object))
+            let found = self.work.raw.at(&Pointer::of(RECORD[..depth].iter().copied()));
+            found.is_ok_and(|found| found.is_some_and(|found| found.kind() == Kind::Object))
         };
         let missing = (1..RECORD.len()).find(|depth| !is_map(*depth)).unwrap_or(RECORD.len());
         let value = RECORD[missing..]
@@ -112,21 +132,21 @@ impl<'w, 'a> Rewrite<'w, 'a> {
         Operation::Add(Pointer::of(RECORD[..missing].iter().copied()), value)
     }
 
-    /// Removes the record, and the map that it is in if nothing else is.
+    /// Removes the record, and the annotations if there are no others.
     fn without_record(&self) -> Operation<'a> {
         let depth = if self.work.annotations.len() == 1 { RECORD.len() - 1 } else { RECORD.len() };
         Operation::Remove(Pointer::of(RECORD[..depth].iter().copied()))
     }
 
-    fn check_room(&self, record: &str) -> Result<(), Failure> {
+    fn check_size(&self, record: &str) -> Result<(), Failure> {
         let others = self.work.other_annotation_bytes();
         let needed = REVISION_ANNOTATION.len() + record.len();
         if others + needed <= MAX_ANNOTATION_BYTES {
             return Ok(());
         }
         Err(Failure::unprocessable(format!(
-            "/metadata/annotations/{}: to be able to take the revision back would need {needed} bytes, and with the other {others} bytes of \
-             the Work's annotations that is more than the {MAX_ANNOTATION_BYTES} that an object may have; make the rules change less",
+            "/metadata/annotations/{}: the record of the revision needs {needed} bytes, and with the other {others} bytes of the Work's \
+             annotations that is more than the {MAX_ANNOTATION_BYTES} that an object may have; make the rules change less",
             REVISION_ANNOTATION.replace('/', "~1")
         )))
     }

@@ -1,4 +1,4 @@
-//! Works read, revised, stored and taken back, with what Karmada's webhook does to them in between.
+//! Works that are read, revised, stored and restored, with the changes of Karmada's webhook in between.
 
 use proptest::prelude::*;
 
@@ -44,18 +44,13 @@ fn rewrite(
 ) -> Result<String, String> {
     let parsed = Text::parse(text.as_bytes()).unwrap();
     let old = old.map(|old| Text::parse(old.as_bytes()).unwrap());
-    let old = old.as_ref().map(|old| Work::read(old.root()).unwrap());
     let work = Work::read(parsed.root()).unwrap();
     let manifest = &work.manifests[0];
-    let restored =
-        work.restore(manifest, || old.as_ref()).map_err(|error| error.failure(0, manifest).message())?;
+    let stored = old.as_ref().map(Text::root);
+    let restored = work.restore(manifest, stored).map_err(|error| error.failure(0, manifest).message())?;
     let mut rewrite = Rewrite::new(&work);
-    let entry = |draft: &Draft<'_>| {
-        let undo = draft.undo().into_owned();
-        let hosts: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();
-        (!undo.is_empty() || !hosts.is_empty())
-            .then(|| Entry::new(&workload(), undo, vec!["r".into()], "h".into(), hosts))
-    };
+    let hosts = hosts.iter().map(|&host| host.to_owned()).collect();
+    let revised = Revised { rules: vec!["r".into()], hash: "h".into(), hosts };
     let change_in = |draft: &mut Draft<'_>| {
         for (place, value) in change {
             let value = value.map_or(Value::Null, self::value);
@@ -63,17 +58,17 @@ fn rewrite(
         }
     };
     match restored {
-        Restored::Untouched => {
+        None => {
             let mut draft = Draft::new(manifest.raw).unwrap();
             change_in(&mut draft);
-            rewrite.revised(0, draft, entry).unwrap();
+            rewrite.revise(0, &workload(), draft, revised).unwrap();
         }
-        Restored::Undone(object) => {
+        Some(object) => {
             let text = object.to_string();
             let text = Text::parse(text.as_bytes()).unwrap();
             let mut draft = Draft::new(text.root()).unwrap();
             change_in(&mut draft);
-            rewrite.revised_again(0, draft, entry).unwrap();
+            rewrite.replace(0, &workload(), draft, revised).unwrap();
         }
     }
     let patch = rewrite.patch().map_err(|failure| failure.message())?;
@@ -99,7 +94,7 @@ fn a_revision_is_marked_recorded_and_taken_back() {
     // Other rules start from what Karmada wrote.
     let other = &[("/spec/b", Some("[1]"))];
     assert_eq!(rewrite(&revised, None, &[], other).unwrap(), rewrite(&written, None, &[], other).unwrap());
-    // Karmada writes the manifest afresh and keeps the Work's annotations.
+    // Karmada overwrites the manifest and keeps the Work's annotations.
     let mut afresh = value(&written);
     let record = value(&revised).at(&Pointer::parse("/metadata/annotations").unwrap()).cloned().unwrap();
     let metadata = afresh.object_mut().unwrap().get_mut("metadata").unwrap().object_mut().unwrap();
@@ -171,17 +166,21 @@ fn a_marker_without_a_fitting_record_is_refused_with_what_to_do() {
     let bare = work(BOUND, &manifest);
     assert_eq!(value(&rewrite(&bare, Some(&revised), &[], CHANGE).unwrap()), value(&revised));
     let expected = "Train/n: /spec/workload/manifests/0: it is marked as revised (reviser.io/revised), but the annotation reviser.io/revision \
-                    of the Work has no record of it; let Karmada write the Work afresh";
+                    of the Work has no record of it; let Karmada write the Work again";
     assert!(refused(&bare, None).starts_with(expected), "{}", refused(&bare, None));
     assert!(refused(&bare, Some(&written)).starts_with(expected));
     for (from, to, problem) in [
-        (r#"\"version\":1"#, r#"\"version\":2"#, "has a form that this version of reviser does not know"),
-        (r#"\"wrote\":2"#, r#"\"wrote\":3"#, "is garbled"),
-        (r#"{\"version"#, r#"\"version"#, "is garbled"),
+        (
+            r#"\"version\":1"#,
+            r#"\"version\":2"#,
+            "has a format that this version of reviser does not support",
+        ),
+        (r#"\"wrote\":2"#, r#"\"wrote\":3"#, "is malformed"),
+        (r#"{\"version"#, r#"\"version"#, "is malformed"),
         (
             r#""a":2"#,
             r#""a":3"#,
-            "somebody has changed what the revision wrote: /spec/a: is not what was written there",
+            "another client changed what the revision wrote: /spec/a: is not what was written there",
         ),
     ] {
         let broken = revised.replace(from, to);
@@ -192,7 +191,7 @@ fn a_marker_without_a_fitting_record_is_refused_with_what_to_do() {
     assert_ne!(renamed, revised);
     assert!(refused(&renamed, None).contains("has no record of it"));
     let number = revised.replacen(r#""reviser.io/revised":""#, r#""reviser.io/revised":1,"x":""#, 1);
-    assert!(refused(&number, None).contains("of the manifest is no text; "), "{}", refused(&number, None));
+    assert!(refused(&number, None).contains("of the manifest is no string; "), "{}", refused(&number, None));
 }
 
 #[test]
@@ -204,9 +203,7 @@ fn a_record_that_does_not_fit_is_refused() {
     let crowded = BOUND.replacen('{', &format!(r#"{{"other":"{}","#, "y".repeat(60 << 10)), 1);
     let refusal = rewrite(&work(&crowded, &manifest), None, &[], CHANGE).unwrap_err();
     assert!(
-        refusal.starts_with(
-            "/metadata/annotations/reviser.io~1revision: to be able to take the revision back would need "
-        ),
+        refusal.starts_with("/metadata/annotations/reviser.io~1revision: the record of the revision needs "),
         "{refusal}"
     );
 }
@@ -327,10 +324,8 @@ fn a_place_that_is_there_is_replaced_and_the_record_comes_first() {
     let mut rewrite = Rewrite::new(&work);
     let mut draft = Draft::new(work.manifests[0].raw).unwrap();
     draft.set(&Pointer::parse("/spec/a").unwrap(), Value::Null).unwrap();
-    let entry = |draft: &Draft<'_>| {
-        Some(Entry::new(&workload(), draft.undo().into_owned(), vec![], "h".into(), vec![]))
-    };
-    rewrite.revised(0, draft, entry).unwrap();
+    let revised = Revised { rules: vec![], hash: "h".into(), hosts: vec![] };
+    rewrite.revise(0, &workload(), draft, revised).unwrap();
     let patch = rewrite.patch().unwrap();
     let paths: Vec<String> = patch.0.iter().map(Operation::path).map(Pointer::to_string).collect();
     assert_eq!(

@@ -103,7 +103,7 @@ fn only_what_is_created_is_revised() {
     for (door, resource) in [(door, PODS), ("/mutate/pods", CHAPERONS)] {
         let Answer(patch, warnings) = served.admit(door, resource, "CREATE", &chaperon("use-v100-32G"));
         assert_eq!(patch, Ok(String::new()));
-        assert!(warnings[0].contains("mend the rules of the MutatingWebhookConfiguration"), "{warnings:?}");
+        assert!(warnings[0].contains("fix the rules of the MutatingWebhookConfiguration"), "{warnings:?}");
     }
     let pod = |annotations: Value| json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"annotations": annotations}});
     let proposed = "multicluster.admiralty.io/targetpodtransformation";

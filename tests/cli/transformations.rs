@@ -154,7 +154,7 @@ fn a_target_that_is_not_known_is_warned_of() {
         let place = "warning: TargetPodTransformation/gpu transformations";
         for problem in [
             "[1].targetReference: there is no ClusterTarget \"oregn\"; ",
-            "[2].targetReference: \"eu\" is a ClusterTarget, and no Target; ",
+            "[2].targetReference: \"eu\" is a ClusterTarget, not a Target; ",
             "[3].targetReference: there is no Target \"paris\" in namespace \"default\"; ",
         ] {
             assert!(stderr.contains(&format!("{place}{problem}")), "{problem}\n{stderr}");

@@ -59,7 +59,7 @@ fn a_policy_is_allowed_denied_with_all_findings_or_allowed_with_warnings() {
     assert_eq!(
         warnings,
         [
-            "it is out of use until this is mended: spec.rules[0].fort.allocation: no policy defines the allocation \"lead\"; define it under `spec.allocations`"
+            "it is not active until this is fixed: spec.rules[0].fort.allocation: no policy defines the allocation \"lead\"; define it under `spec.allocations`"
         ]
     );
 }
@@ -84,8 +84,8 @@ fn a_faulty_policy_can_be_deleted_also_where_finalizers_have_to_go_first() {
     assert_eq!(
         warnings,
         [
-            "it is faulty and out of use: spec.rules[0].env.name: is required",
-            "it is faulty and out of use: spec.rules[0].env.nane: unknown field; did you mean \"name\"?",
+            "it is invalid and not active: spec.rules[0].env.name: is required",
+            "it is invalid and not active: spec.rules[0].env.nane: unknown field; did you mean \"name\"?",
         ]
     );
     let going = with(&json!({"deletionTimestamp": "2026-01-02T00:00:00Z"}));
@@ -114,7 +114,7 @@ fn many_findings_are_told_as_far_as_they_fit_with_how_many_more() {
     let lines = told.lines().count();
     assert!(told.len() > 3000, "{}", told.len());
     assert!(
-        told.ends_with(&format!("\n- and {} more; `reviser check` tells them all", 600 - (lines - 2))),
+        told.ends_with(&format!("\n- and {} more; `reviser check` lists all of them", 600 - (lines - 2))),
         "{told}"
     );
 }
@@ -131,7 +131,7 @@ fn what_is_no_policy_is_allowed_with_a_warning_and_what_makes_no_sense_is_denied
     assert_eq!(
         warnings,
         [
-            "reviser validates the policies of reviser.io here and was asked about works (reviser.io); mend the rules of the ValidatingWebhookConfiguration"
+            "reviser validates the policies of reviser.io here and was asked about works (reviser.io); fix the rules of the ValidatingWebhookConfiguration"
         ]
     );
     for (object, told) in [

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use reviser::app;
 use reviser::domain::{AllocationKey, Answer, Failure, Operation, Question};
+use reviser::doors::interpreter;
 use reviser::engine::{Action, PolicySet};
-use reviser::protocol::interpreter;
 use reviser::service::Service;
 use reviser::state::Ledger as _;
 use reviser::state::memory::MemoryLedger;
@@ -48,7 +48,7 @@ pub(crate) fn outcomes(case: &Case) -> Vec<Outcome> {
             Err(failure) => return Outcome { line: refused(&failure), preview: None },
         };
         let preview = runtime.block_on(input(&question, &policies, &ledger));
-        let answer = runtime.block_on(service.answer(&question, None)).answer;
+        let answer = runtime.block_on(interpreter::answer(&service, &question, None)).result;
         Outcome { line: answer.as_ref().map_or_else(refused, answered), preview }
     };
     case.requests.iter().map(outcome).collect()

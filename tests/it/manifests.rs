@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use base64::Engine as _;
 use reviser::doors::Interpreter;
-use reviser::protocol::interpreter::{ANSWERED, API_VERSION, STOCK_KARMADA};
+use reviser::doors::interpreter::{ANSWERED, API_VERSION, STOCK_KARMADA};
 use serde_json::{Value, json};
 
 use crate::support::command::{Ran, reviser, reviser_with};
@@ -273,8 +273,7 @@ fn what_is_wrong_decides_the_exit_code() {
     }
     let other = reviser(&["manifests", "--for", "karmada", "--url", url]);
     assert_eq!(other.code, Some(2));
-    let values =
-        "[possible values: karmada-interpreter, karmada-works, admiralty-source, admiralty-target, policies, crds]";
+    let values = "[possible values: karmada-interpreter, karmada-works, admiralty-source, admiralty-target, policies, crds]";
     assert!(other.stderr.contains(values), "{}", other.stderr);
 }
 

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::samples::{Report, Trial, Trials, listed, overlap, rule_place};
 use crate::app::trial::TrialObject;
 use crate::domain::ClusterName;
+use crate::engine::Revision;
 use crate::engine::StepOutcome;
 use crate::json::{Pointer, Text};
 use crate::policy::{REPEATED_ON_CHAPERONS, certain_repeats};
-use crate::service::Revised;
 
 /// Where a difference matters for an object that no door revises twice.
 const REPEATED_ELSEWHERE: &str = "POST /mutate/works undoes a revision first, and POST /interpret gets the object before any revision; it matters only \
@@ -21,7 +21,7 @@ pub(super) struct Repeated(BTreeMap<(usize, usize, String), Vec<ClusterName>>);
 
 impl Repeated {
     /// Applies the policies at the positions in `tried` to what they have made of the object.
-    pub(super) async fn run(&mut self, trial: &Trial<'_, '_, '_>, tried: &[usize], first: &Revised<'_>) {
+    pub(super) async fn run(&mut self, trial: &Trial<'_, '_, '_>, tried: &[usize], first: &Revision<'_>) {
         // A number that can't be read again is no fault of the rules.
         let Ok(result) = first.object.to_value() else { return };
         let text = result.to_string();
@@ -66,7 +66,7 @@ impl Repeated {
 fn differing(
     trial: &Trial<'_, '_, '_>,
     tried: &[usize],
-    second: &Revised<'_>,
+    second: &Revision<'_>,
 ) -> Vec<(usize, usize, String)> {
     let (Ok(patch), Some(trace)) = (second.object.patch(), &second.trace) else { return Vec::new() };
     let places: Vec<&Pointer> = patch.places().collect();

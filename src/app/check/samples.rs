@@ -9,10 +9,10 @@ use crate::app::policies::Examined;
 use crate::app::trial::{KnownClusters, Parsed, TrialObject};
 use crate::documents::Fault;
 use crate::domain::{ClusterName, Code, Failure, Schedule, Target, TargetCluster};
-use crate::engine::{Action, IdleTransformation, PolicySet, Rule, StepOutcome, TraceStep};
+use crate::engine::{Action, IdleTransformation, PolicySet, Revision, Rule, StepOutcome, TraceStep};
 use crate::json::{ParseError, Pointer, Raw, Value};
 use crate::policy;
-use crate::service::{Revised, Service};
+use crate::service::Service;
 use crate::state::memory::MemoryLedger;
 
 /// What is tried.
@@ -231,7 +231,7 @@ impl<'p> Trial<'_, '_, 'p> {
     }
 
     /// Revises the object by the policies at these positions.
-    async fn revise(&self, positions: &[usize]) -> Result<Revised<'p>, Failure> {
+    async fn revise(&self, positions: &[usize]) -> Result<Revision<'p>, Failure> {
         let target = self.parsed.target(self.cluster, &self.trials.clusters.schedule);
         self.revise_for(positions, self.parsed.object.root(), &target).await
     }
@@ -241,7 +241,7 @@ impl<'p> Trial<'_, '_, 'p> {
         &self,
         positions: &[usize],
         result: Raw<'a>,
-    ) -> Result<Revised<'a>, Failure>
+    ) -> Result<Revision<'a>, Failure>
     where
         'p: 'a,
     {
@@ -254,14 +254,14 @@ impl<'p> Trial<'_, '_, 'p> {
         positions: &[usize],
         object: Raw<'a>,
         target: &Target<'a>,
-    ) -> Result<Revised<'a>, Failure> {
+    ) -> Result<Revision<'a>, Failure> {
         let service = &self.trials.service;
         service.replace_policies(self.trials.policies(positions));
         service.explain(&self.object.workload, object, target).await
     }
 
     /// Revises the object by the policies at the positions in `tried`. Those that fail are noted and removed, so that all are tried.
-    async fn settle(&self, tried: &mut Vec<usize>, outcome: &mut Outcome) -> Option<Revised<'p>> {
+    async fn settle(&self, tried: &mut Vec<usize>, outcome: &mut Outcome) -> Option<Revision<'p>> {
         loop {
             let failure = match self.revise(tried).await {
                 Ok(revised) => return Some(revised),
@@ -283,7 +283,7 @@ impl<'p> Trial<'_, '_, 'p> {
     fn warner(
         &self,
         tried: &[usize],
-        revised: &Revised<'_>,
+        revised: &Revision<'_>,
         warning: &str,
     ) -> Option<(usize, usize, String)> {
         let named = tried.iter().find_map(|&policy| Some((policy, self.rule_of(policy, warning)?)));

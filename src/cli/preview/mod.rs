@@ -10,9 +10,9 @@ use super::{output, trial};
 use crate::app::{self, Parsed, TrialObject, TrialObjects};
 use crate::documents::Fault;
 use crate::domain::{AllocationKey, ClusterName, Failure, Schedule, Workload};
-use crate::engine::{IdleTransformation, PolicySet, Selection, Trace};
+use crate::engine::{IdleTransformation, PolicySet, Revision, Selection, Trace};
 use crate::json::Value;
-use crate::service::{Revised, Service};
+use crate::service::Service;
 use crate::state::memory::MemoryLedger;
 
 /// What the clusters would get of one object.
@@ -45,8 +45,8 @@ struct Version<'v> {
 }
 
 impl<'v> Version<'v> {
-    fn of(revised: Revised<'v>) -> Result<Self, Failure> {
-        let Revised { object, applied, hosts, mut warnings, idle, trace, .. } = revised;
+    fn of(revised: Revision<'v>) -> Result<Self, Failure> {
+        let Revision { object, applied, hosts, mut warnings, idle, trace, .. } = revised;
         warnings.extend(idle.iter().map(IdleTransformation::to_string));
         let patch = object.patch()?.to_text();
         Ok(Self { object: object.to_value()?, patch, applied, hosts, warnings, trace })

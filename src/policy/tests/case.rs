@@ -189,7 +189,12 @@ impl Case {
         Ok(Done {
             spec: revised.get("spec").map(ToString::to_string).unwrap_or_default(),
             patch: revision.object.patch().unwrap().to_text(),
-            applied: revision.applied.iter().map(|(_, rule)| rule.name.clone()).collect(),
+            applied: revision
+                .applied
+                .iter()
+                .filter_map(|name| name.rsplit('/').next())
+                .map(str::to_owned)
+                .collect(),
             skipped: revision.skipped.iter().map(|skipped| skipped.failure.message()).collect(),
             warnings: revision.warnings,
             claims: revision

@@ -104,7 +104,11 @@ fn what_can_not_be_undone_is_left_as_it_is_with_a_warning_and_not_made_anew() {
     let mut edited = created.clone();
     *edited.pointer_mut(PULL).unwrap() = "mine".into();
     let denied = put(world.karmada(), &collection, &edited);
-    assert!(denied.refused(422).contains("somebody has changed what the revision wrote"), "{}", denied.text);
+    assert!(
+        denied.refused(422).contains("another client changed what the revision wrote"),
+        "{}",
+        denied.text
+    );
 
     let configuration = world.hook(Hook::Works, &server, &[]);
     world.unhook(Hook::Works, &configuration);
@@ -113,7 +117,7 @@ fn what_can_not_be_undone_is_left_as_it_is_with_a_warning_and_not_made_anew() {
     let touched = world.karmada().touch(&path);
     let [warning] = &touched.warnings[..] else { panic!("one warning is wanted: {:?}", touched.warnings) };
     assert!(
-        warning.contains("reviser leaves the Work as it is, because its revision can't be taken back"),
+        warning.contains("reviser leaves the Work unchanged, because its revision can't be taken back"),
         "{warning}"
     );
     assert_eq!(versions(&touched.ok()), versions(&stored));

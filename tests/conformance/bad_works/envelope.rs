@@ -5,7 +5,7 @@ use crate::spawned::wire::post;
 
 #[test]
 fn without_a_review_of_this_version_and_a_uid_there_is_no_answer() {
-    const OLD: &str = "apiVersion: must be \"admission.k8s.io/v1\", is \"admission.k8s.io/v1beta1\"; put `admissionReviewVersions: [v1]` into the webhook configuration";
+    const OLD: &str = "apiVersion: must be \"admission.k8s.io/v1\", is \"admission.k8s.io/v1beta1\"; set `admissionReviewVersions: [v1]` in the webhook configuration";
     let uid = r#""uid":"u-1","#;
     Door::open().check(&[
         ("an old version", review("admission.k8s.io/v1", "admission.k8s.io/v1beta1"), Http(400, OLD)),
@@ -90,7 +90,7 @@ fn what_is_wrong_in_the_envelope_is_denied_with_its_place() {
 
 #[test]
 fn what_is_not_to_be_revised_is_left_as_it_is() {
-    const PODS: &str = "reviser revises works.work.karmada.io here and was asked about pods (core); mend the rules of the MutatingWebhookConfiguration";
+    const PODS: &str = "reviser revises works.work.karmada.io here and was asked about pods (core); fix the rules of the MutatingWebhookConfiguration";
     let resource = r#""group":"work.karmada.io","version":"v1alpha1","resource":"works""#;
     let old = |object: &str| review(r#""object":"#, &format!(r#""object":{object},"oldObject":"#));
     Door::open().check(&[
@@ -132,7 +132,7 @@ fn what_is_not_to_be_revised_is_left_as_it_is() {
 
 #[test]
 fn no_cluster_is_guessed() {
-    const NONE: &str = "/metadata/namespace: \"\" is no namespace of a member cluster, so that nobody can tell which cluster the Work is for; Karmada's begin with \"karmada-es-\"";
+    const NONE: &str = "/metadata/namespace: \"\" is no execution namespace, so that the cluster of the Work is not known; name one that begins with \"karmada-es-\"";
     let namespace = |namespace: &str| {
         review(r#""namespace":"karmada-es-cluster-z","operation""#, &format!(r#"{namespace}"operation""#))
     };
@@ -143,17 +143,17 @@ fn no_cluster_is_guessed() {
         (
             "a namespace of a user",
             other("shop"),
-            Denied(422, "/metadata/namespace: \"shop\" is no namespace"),
+            Denied(422, "/metadata/namespace: \"shop\" is no execution namespace"),
         ),
         (
             "no cluster after the prefix",
             other("karmada-es-"),
-            Denied(422, "/metadata/namespace: \"karmada-es-\" is no namespace"),
+            Denied(422, "/metadata/namespace: \"karmada-es-\" is no execution namespace"),
         ),
         (
             "the prefix in its middle",
             other("x-karmada-es-z"),
-            Denied(422, "/metadata/namespace: \"x-karmada-es-z\" is no namespace"),
+            Denied(422, "/metadata/namespace: \"x-karmada-es-z\" is no execution namespace"),
         ),
         // Whose object it is does not matter where nothing is to be revised.
         ("nothing to revise", of("").replace("karmada-es-cluster-z", "shop"), Nothing),
@@ -164,7 +164,7 @@ fn no_cluster_is_guessed() {
 
 #[test]
 fn annotations_that_point_elsewhere_are_denied() {
-    const OTHER: &str = "Rollout/checkout cluster \"cluster-z\": /spec/workload/manifests/0/metadata/namespace: is \"shop\", but the Work's annotations say that it belongs to the ";
+    const OTHER: &str = "Rollout/checkout cluster \"cluster-z\": /spec/workload/manifests/0/metadata/namespace: is \"shop\", but the annotations of the Work name the ";
     const LOST: &str = "Rollout/checkout cluster \"cluster-z\": no annotation of the Work names its binding, although its /metadata/annotations/resourcebinding.karmada.io~1name says that it was made from one; ";
     const UNBOUND: &str = "ClusterRevisionPolicy/rollout-fort rule \"canary-steps\" cluster \"cluster-z\": allocation \"fort\": the Work has no binding, so that there is no schedule; ";
     let namespace = r#""resourcebinding.karmada.io/namespace":"shop""#;

@@ -89,7 +89,7 @@ fn manifests_without_a_namespace_belong_to_cluster_bindings() {
     let namespaced = of(&rollout);
     door.check(&[
         ("none is there", unbound.clone(), Failed(503, "Rollout/checkout cluster \"cluster-z\": no binding in the state files (")),
-        ("it says that it is of one in a namespace", namespaced.clone(), Denied(422, "Rollout/checkout cluster \"cluster-z\": /spec/workload/manifests/0/metadata/namespace: is \"\", but the Work's annotations say that it belongs to the ")),
+        ("it says that it is of one in a namespace", namespaced.clone(), Denied(422, "Rollout/checkout cluster \"cluster-z\": /spec/workload/manifests/0/metadata/namespace: is \"\", but the annotations of the Work name the ")),
     ]);
     let text = binding("checkout-rollout", "checkout", r#"[{"name":"cluster-x"},{"name":"cluster-z"}]"#)
         .replace(r#","namespace":"shop""#, "")

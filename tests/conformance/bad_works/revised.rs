@@ -8,7 +8,7 @@ use crate::karmada::applied;
 
 const MARKED: &str =
     "Rollout/checkout: /spec/workload/manifests/0: it is marked as revised (reviser.io/revised), but ";
-const LEFT: &str = "reviser leaves the Work as it is, because its revision can't be taken back: ";
+const LEFT: &str = "reviser leaves the Work unchanged, because its revision can't be taken back: ";
 
 /// What is stored after the good review.
 fn stored(door: &Door) -> Value {
@@ -57,7 +57,7 @@ fn check_irreversible(door: &mut Door, cases: &[(&str, Value, &'static str)]) {
     let unrevised: Value = serde_json::from_str::<Value>(&good()).unwrap()["request"]["object"].clone();
     for (name, work, problem) in cases {
         let denied = format!(
-            "{MARKED}{problem}; let Karmada write the Work afresh (any change of the template does), or put "
+            "{MARKED}{problem}; let Karmada write the Work again (any change of the template does), or correct "
         );
         let left = format!("{LEFT}{problem}");
         // The tables hold what is known when this is compiled; this is not.
@@ -108,14 +108,14 @@ fn a_revision_that_can_not_be_taken_back_is_denied_unless_it_is_stored_already()
     let stored = stored(&door);
     let garbled = "the annotation reviser.io/revision of the Work is garbled";
     let missing = "the annotation reviser.io/revision of the Work has no record of it";
-    let edited = "somebody has changed what the revision wrote: /spec/strategy/canary/steps/0/properties/pull: is not what was written there";
+    let edited = "another client changed what the revision wrote: /spec/strategy/canary/steps/0/properties/pull: is not what was written there";
     let pull = "/spec/workload/manifests/0/spec/strategy/canary/steps/0/properties/pull";
     let cases = [
         ("no record", without_record(&stored), missing),
         (
             "a record from a future version",
             recorded(&stored, |record| with(record, r#""version":1"#, r#""version":2"#).into()),
-            "the annotation reviser.io/revision of the Work has a form that this version of reviser does not know",
+            "the annotation reviser.io/revision of the Work has a format that this version of reviser does not support",
         ),
         ("half a record", recorded(&stored, |record| record[..record.len() / 2].into()), garbled),
         ("a record that is no JSON", recorded(&stored, |_| "yes".into()), garbled),
@@ -143,7 +143,7 @@ fn a_revision_that_can_not_be_taken_back_is_denied_unless_it_is_stored_already()
             changed(&stored, |work| {
                 manifest(work)["metadata"]["annotations"]["reviser.io/revised"] = 1.into();
             }),
-            "the annotation reviser.io/revised of the manifest is no text",
+            "the annotation reviser.io/revised of the manifest is no string",
         ),
         (
             "another marker",
@@ -160,7 +160,7 @@ fn a_revision_that_can_not_be_taken_back_is_denied_unless_it_is_stored_already()
         (
             "steps taken away by hand",
             changed(&stored, |work| manifest(work)["spec"]["strategy"] = json!({})),
-            "somebody has changed what the revision wrote: /spec/strategy/canary/steps/0/properties/pull: is not what was written there",
+            "another client changed what the revision wrote: /spec/strategy/canary/steps/0/properties/pull: is not what was written there",
         ),
         (
             "another name",
@@ -202,11 +202,15 @@ fn a_record_that_does_not_fit_is_denied_with_its_limit() {
     let step = r#"{"type":"Fort","properties":{"pull":"true"}}"#;
     let many = |count: usize| of(&with(ROLLOUT, step, &vec![step; count].join(",")));
     door.check(&[
-        ("two thousand steps", many(2000), Patch("/spec/workload/manifests/0/spec/strategy/canary/steps/1999/properties/pull")),
+        (
+            "two thousand steps",
+            many(2000),
+            Patch("/spec/workload/manifests/0/spec/strategy/canary/steps/1999/properties/pull"),
+        ),
         (
             "six thousand steps",
             many(6000),
-            Denied(422, "/metadata/annotations/reviser.io~1revision: to be able to take the revision back would need "),
+            Denied(422, "/metadata/annotations/reviser.io~1revision: the record of the revision needs "),
         ),
     ]);
     let Ok(Verdict::Denied(_, message)) = door.site.admit(many(6000).as_bytes()) else { panic!() };

@@ -26,7 +26,7 @@ fn a_binding_that_is_not_there_is_no_answer() {
 fn without_state_only_what_needs_none_is_answered() {
     let site = Site::start();
     let admit = |body: String| site.admit(body.as_bytes()).unwrap_or_else(|broken| panic!("{broken}"));
-    let message = "Rollout/checkout cluster \"cluster-z\": the ResourceBinding shop/checkout-rollout can't be read: this server knows no bindings; give it some with --state";
+    let message = "Rollout/checkout cluster \"cluster-z\": the ResourceBinding shop/checkout-rollout can't be read: this server reads no bindings; pass the documents with --state";
     assert_eq!(admit(good()), Verdict::Failed(503, message.to_owned()));
     assert_eq!(admit(review("UPDATE", "DELETE")), Verdict::nothing());
     assert_eq!(admit(of("")), Verdict::nothing());
@@ -95,7 +95,7 @@ fn an_allocation_that_leaves_a_cluster_is_warned_of_with_whose_it_is() {
     let only_z = binding("cart-rollout", "cart", r#"[{"name":"cluster-z"}]"#);
     std::fs::write(door.state("cart.json"), only_z).unwrap();
 
-    let waits = "allocation \"fort\" of Rollout/cart goes from cluster-x to cluster-z when the Work in cluster-x has let go of it; that cluster keeps the object (preserveResourcesOnDeletion)";
+    let waits = "allocation \"fort\" of Rollout/cart moves from cluster-x to cluster-z when the Work in cluster-x has released it; that cluster keeps the object (preserveResourcesOnDeletion)";
     let cart = with(ROLLOUT, "\"checkout\"", "\"cart\"");
     for body in [named("cart"), of(&format!("{cart},{cart}"))] {
         let (patch, warnings) = admit(&body);
@@ -105,7 +105,7 @@ fn an_allocation_that_leaves_a_cluster_is_warned_of_with_whose_it_is() {
     std::fs::remove_file(door.state("work.json")).unwrap();
     let (patch, warnings) = admit(&named("cart"));
     assert!(!patch.contains(NULLED), "{patch}");
-    assert_eq!(warnings, ["allocation \"fort\" of Rollout/cart has gone from cluster-x to cluster-z"]);
+    assert_eq!(warnings, ["allocation \"fort\" of Rollout/cart has moved from cluster-x to cluster-z"]);
     assert_eq!(admit(&named("cart")), (patch, Vec::new()));
 }
 

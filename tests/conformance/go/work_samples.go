@@ -149,7 +149,7 @@ func (s *Site) reviewCases(table *Table, client *Client) {
 			return err
 		}
 		return first(expect("allowed", response.Allowed, true), expect("patch", string(response.Patch), ""),
-			expect("warnings", len(response.Warnings), 1), fails(fmt.Errorf("%s", response.Warnings), "mend the rules of the"))
+			expect("warnings", len(response.Warnings), 1), fails(fmt.Errorf("%s", response.Warnings), "fix the rules of the"))
 	})
 	try("two of the same get the same bytes", func() error {
 		one, err := client.review(good)

@@ -1,4 +1,4 @@
-//! A door that does as it is told.
+//! A door whose behaviour the request chooses.
 
 use std::{
     sync::{
@@ -9,6 +9,8 @@ use std::{
 };
 
 use bytes::Bytes;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use http::StatusCode;
 use reviser::server::{Call, Door, DoorReply};
 use tokio::sync::Semaphore;
@@ -34,10 +36,16 @@ impl TestDoor {
 }
 
 impl Door for TestDoor {
-    async fn handle(&self, call: Call) -> DoorReply {
+    fn handle(&self, call: Call) -> BoxFuture<'_, DoorReply> {
+        self.answer(call).boxed()
+    }
+}
+
+impl TestDoor {
+    async fn answer(&self, call: Call) -> DoorReply {
         self.entered.fetch_add(1, SeqCst);
         let body = match call.body.as_ref() {
-            b"\"panic\"" => panic!("told to"),
+            b"\"panic\"" => panic!("requested by the body"),
             b"\"wait\"" => {
                 self.gate.acquire().await.expect("the gate is never closed").forget();
                 call.body

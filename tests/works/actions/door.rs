@@ -6,10 +6,11 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, ready};
 use reviser::domain::{Cluster, ClusterName};
+use reviser::doors::{WorkReview, review_work};
 use reviser::engine::PolicySet;
 use reviser::json::{Object, Pointer, Text, Value};
 use reviser::patch::rfc6902::{self, MissingPath};
-use reviser::service::{Service, WorkReview};
+use reviser::service::Service;
 use reviser::state::memory::MemoryLedger;
 use reviser::state::{ClusterLister, LookupError};
 
@@ -43,12 +44,12 @@ impl Door {
         let review = WorkReview {
             namespace: "karmada-es-x",
             object: text.root(),
-            old: old.as_ref().map(Text::root),
+            stored: old.as_ref().map(Text::root),
             dry_run: false,
         };
-        let outcome = self.service.review_work(review, None).now_or_never().unwrap();
-        self.skipped.set(self.skipped.get() || !outcome.skipped.is_empty());
-        outcome.patch.map(|patch| patch.to_text()).map_err(|failure| failure.message())
+        let outcome = review_work(&self.service, review, None).now_or_never().unwrap();
+        self.skipped.set(self.skipped.get() || outcome.skipped > 0);
+        outcome.result.map(|patch| patch.to_text()).map_err(|failure| failure.message())
     }
 
     /// What would be stored.
@@ -101,7 +102,7 @@ pub(crate) fn labelled(work: &str) -> String {
     sorted(&work).to_string()
 }
 
-/// Karmada writes the manifest afresh and keeps the annotations of the stored Work.
+/// Karmada overwrites the manifest and keeps the annotations of the stored Work.
 pub(crate) fn afresh(new: &str, stored: &str) -> String {
     let annotations =
         value(stored).at(&Pointer::of(["metadata", "annotations"])).unwrap().clone().into_owned();

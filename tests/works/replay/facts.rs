@@ -21,15 +21,15 @@ use crate::api::Written;
 
 const REMOVED: &str = "rb-at-work-update-cluster-x-not-in-binding";
 
-/// Whether the only warning says that the fort `goes` from cluster-x to cluster-z.
-fn warns(warnings: &[String], goes: &str) -> bool {
-    let whole = format!("allocation \"fort\" of Rollout/checkout {goes} from cluster-x to cluster-z");
+/// Whether the only warning says that the fort `moves` from cluster-x to cluster-z.
+fn warns(warnings: &[String], moves: &str) -> bool {
+    let whole = format!("allocation \"fort\" of Rollout/checkout {moves} from cluster-x to cluster-z");
     matches!(warnings, [warning] if warning.starts_with(&whole))
 }
 
 /// Whether the answer lets the fort wait for the Work in cluster-x.
 fn waits(warnings: &[String]) -> bool {
-    warns(warnings, "goes")
+    warns(warnings, "moves")
 }
 
 fn manifest(work: &Value) -> &Value {
@@ -80,7 +80,7 @@ fn the_cluster_that_remains_is_updated_before_the_removed_one_is_deleted() {
     assert!(waits(&plane.deliver(&update).unwrap().0.warnings));
     deliver(&mut plane, "", &["work-finalizer-cluster-x"]);
     let warnings = plane.deliver(&update).unwrap().0.warnings;
-    assert!(warns(&warnings, "has gone"), "{warnings:?}");
+    assert!(warns(&warnings, "has moved"), "{warnings:?}");
     assert_eq!(plane.hosts(), "cluster-z");
 }
 

@@ -116,7 +116,7 @@ fn a_work_that_has_lost_its_binding_is_not_taken_for_one_that_has_none() {
         let refusal = refusal(&api(policies("v1", "ResourceQuota", &[NETWORK])), written.clone());
         let expected = format!(
             "ResourceQuota/team cluster \"a\": no annotation of the Work names its binding, although its {place} says that it was made \
-             from one; let Karmada write the Work again, which puts the annotation back, or remove what says so"
+             from one; let Karmada write the Work again, which restores the annotation, or remove that field"
         );
         assert_eq!(refusal, expected);
         // What no policy selects is not looked at.
@@ -132,7 +132,7 @@ fn a_work_in_no_namespace_of_a_cluster_is_refused() {
     let api = api(policies("v1", "Namespace", &[NETWORK]));
     let refusal = refusal_at(&api, "", namespace("cluster-x"));
     assert!(
-        refusal.starts_with("/metadata/namespace: \"karmada-es-\" is no namespace of a member cluster"),
+        refusal.starts_with("/metadata/namespace: \"karmada-es-\" is no execution namespace"),
         "{refusal}"
     );
     // A manifest that says that it was revised, without a record.

@@ -1,73 +1,70 @@
-//! Bytes to a question.
+//! Decoding a `ResourceInterpreterContext`.
 
 use std::borrow::Cow;
 use std::fmt::Display;
 
-use super::{ANSWERED, API_VERSION, KIND, label};
+use super::operation::OperationName;
+use super::{ANSWERED, API_VERSION, KIND};
 use crate::domain::{
     ClusterName, Failure, GroupVersionKind, Operation, Question, Schedule, Target, TargetCluster, Workload,
     is_list_kind,
 };
-use crate::json::{Kind, Members, Raw, Text};
-use crate::protocol::envelope::{
-    self, Unreadable, about_object, check_names, clip, map, present, said, said_kind, string,
+use crate::doors::envelope::{
+    self, Unreadable, about_object, check_names, clip, kind_or_empty, map, present, string, string_or_empty,
 };
+use crate::json::{Kind, Members, Raw, Text};
 
 /// Replicas are 32 bits wide in Karmada's API.
 const MAX_REPLICAS: i64 = i32::MAX as i64;
 
-/// The members of a request that are objects of users.
+/// The members of a request that hold objects of users.
 const OBJECTS: &[&str] = &["object", "originalObject", "observedObject"];
 
-/// What is known of a request once its uid is.
+/// The part of a request that its reply and its log line need.
 #[derive(Clone, Debug)]
 pub struct Head<'a> {
-    /// The uid, to be echoed.
+    /// The uid that the reply repeats.
     pub uid: Cow<'a, str>,
-    /// The operation, if it is one that exists.
-    pub operation: Option<&'static str>,
-    /// What the envelope says about the object, for the log; empty where it says nothing.
+    /// `None` for an operation that Karmada does not have.
+    pub operation: Option<OperationName>,
+    /// The object's identity in the envelope, for the log.
     pub subject: Subject<'a>,
 }
 
-/// What the envelope says about the object.
+/// The object's identity in the envelope. Empty where a member is missing.
 #[derive(Clone, Debug, Default)]
 pub struct Subject<'a> {
-    /// Kind.
     pub kind: Cow<'a, str>,
-    /// Namespace.
     pub namespace: Cow<'a, str>,
-    /// Name.
     pub name: Cow<'a, str>,
-    /// Target cluster.
+    /// The target cluster.
     pub cluster: Cow<'a, str>,
 }
 
-/// A request.
+/// A decoded request.
 #[derive(Clone, Debug)]
 pub struct Decoded<'a> {
-    /// Whom to answer.
     pub head: Head<'a>,
-    /// What is asked, or what is wrong with it.
+    /// The question, or what is wrong with it.
     pub question: Result<Question<'a>, Failure>,
 }
 
-/// Checks a request body.
+/// Parses the body of a request.
 pub fn parse(body: &[u8]) -> Result<Text<'_>, Unreadable> {
     envelope::parse(body, KIND)
 }
 
-/// Reads a request.
+/// Decodes a request.
 pub fn decode<'a>(body: &'a Text<'_>) -> Result<Decoded<'a>, Unreadable> {
     let envelope = envelope::open(body, KIND)?;
     let (request, uid) = envelope::request(&envelope, KIND)?;
     let subject = Subject {
-        kind: said_kind(&request),
-        namespace: said(&request, "namespace"),
-        name: said(&request, "name"),
-        cluster: said(&request, "clusterName"),
+        kind: kind_or_empty(&request),
+        namespace: string_or_empty(&request, "namespace"),
+        name: string_or_empty(&request, "name"),
+        cluster: string_or_empty(&request, "clusterName"),
     };
-    let head = Head { uid, operation: label(&said(&request, "operation")), subject };
+    let head = Head { uid, operation: OperationName::of(&string_or_empty(&request, "operation")), subject };
     let Subject { kind, name, cluster, .. } = &head.subject;
     let question = check_names(&body.root(), &request, OBJECTS)
         .and_then(|()| check_envelope(&envelope))
@@ -87,21 +84,16 @@ fn check_envelope(envelope: &Members<'_>) -> Result<(), Failure> {
 fn question<'a>(request: &Members<'a>) -> Result<Question<'a>, Failure> {
     let name = string(request, "operation")?;
     let gvk = kind(request)?;
-    if label(&name).is_none() || !ANSWERED.contains(&name.as_ref()) {
-        let what = if label(&name).is_some() { "is not answered by this version" } else { "does not exist" };
-        return Err(Failure::bad_request(format!(
-            "request.operation: {:?} {what}; name only {} in the ResourceInterpreterWebhookConfiguration",
+    let refused = |problem: &str| {
+        Failure::bad_request(format!(
+            "request.operation: {:?} {problem}; name only {} in the ResourceInterpreterWebhookConfiguration",
             clip(&name),
             ANSWERED.join(", ")
-        )));
-    }
-    let object = match present(request, "object") {
-        Some(object) => map(object, "object")?,
-        None => return Err(Failure::bad_request("request.object: is missing; send the object")),
+        ))
     };
-    let operation = match name.as_ref() {
-        "InterpretReplica" => Operation::InterpretReplica,
-        "ReviseReplica" => match replicas(request, "request.replicas")? {
+    let operation = match OperationName::of(&name).ok_or_else(|| refused("does not exist"))? {
+        OperationName::InterpretReplica => Operation::InterpretReplica,
+        OperationName::ReviseReplica => match replicas(request, "request.replicas")? {
             Some(replicas) => Operation::ReviseReplica { replicas },
             None => {
                 return Err(Failure::bad_request(
@@ -109,7 +101,18 @@ fn question<'a>(request: &Members<'a>) -> Result<Question<'a>, Failure> {
                 ));
             }
         },
-        _ => Operation::ReviseObject(target(request)?),
+        OperationName::ReviseObject => Operation::ReviseObject(target(request)?),
+        OperationName::InterpretComponent
+        | OperationName::Retain
+        | OperationName::AggregateStatus
+        | OperationName::InterpretStatus
+        | OperationName::InterpretHealth
+        | OperationName::InterpretDependency
+        | OperationName::Prune => return Err(refused("is not answered by this version")),
+    };
+    let object = match present(request, "object") {
+        Some(object) => map(object, "object")?,
+        None => return Err(Failure::bad_request("request.object: is missing; send the object")),
     };
     Ok(Question { workload: workload(request, &object, gvk)?, object, operation })
 }
@@ -143,7 +146,7 @@ fn schedule(list: &Raw<'_>) -> Result<Schedule, Failure> {
         let Some(name) = name else {
             return Err(refused(format!("[{position}].name: must be a string that is not empty")));
         };
-        // Go leaves zeros out.
+        // Go's encoding omits a zero.
         let replicas =
             replicas(&members, &format!("request.targetClusters[{position}].replicas"))?.unwrap_or(0);
         clusters.push(TargetCluster { name, replicas });
@@ -151,10 +154,10 @@ fn schedule(list: &Raw<'_>) -> Result<Schedule, Failure> {
     Schedule::new(clusters).map_err(|error| refused(format!(": {error}")))
 }
 
-/// The object says who it is; the envelope fills in what it leaves out.
+/// The identity in the object, completed from the envelope.
 fn workload(request: &Members<'_>, object: &Raw<'_>, gvk: GroupVersionKind) -> Result<Workload, Failure> {
     let refused = |place: &str, problem: &dyn Display| {
-        Failure::unprocessable(format!("/{place}: {problem}; mend the object"))
+        Failure::unprocessable(format!("/{place}: {problem}; fix the object"))
     };
     let members = object.members().map_err(|error| refused("", &error))?;
     let metadata = members.get("metadata").map(|metadata| metadata.members()).transpose();

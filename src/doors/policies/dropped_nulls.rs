@@ -1,44 +1,44 @@
-//! Nulls that were lost on the way to the API server.
+//! Nulls that `kubectl apply` dropped.
 //!
-//! `kubectl apply`, unless it is `--server-side`, sends an object without the nulls in its maps. In a patch a null takes something away:
-//! without it the policy is stored, accepted, and does nothing. What was meant is in an annotation.
+//! Client-side `kubectl apply` sends an object without the nulls in its maps. In a patch a null removes a member, so the
+//! stored policy would do nothing. The applied document is in an annotation.
 
 use crate::json::{Pointer, Value};
 use crate::policy::Finding;
 
-/// Where `kubectl apply` keeps what it was given.
+/// The annotation with the document that `kubectl apply` was given.
 const APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// Below one of these a null has a meaning. Elsewhere it is the same as nothing.
-const FREE: [&str; 6] = ["value", "match", "generate", "elsewhere", "patch", "matchLabels"];
+/// The fields below which a null has a meaning. Elsewhere it is the same as a missing member.
+const FREE_FORM: [&str; 6] = ["value", "match", "generate", "elsewhere", "patch", "matchLabels"];
 
-/// The nulls that `kubectl apply` was given and `object` lacks.
-pub(super) fn lost(object: &Value<'static>) -> Vec<Finding> {
+/// The nulls of the applied document that `object` lacks.
+pub(super) fn find(object: &Value<'static>) -> Vec<Finding> {
     let annotation = object.at(&Pointer::of(["metadata", "annotations", APPLIED])).and_then(Value::as_str);
-    // One that is no JSON says nothing.
     let Some(applied) = annotation.and_then(|text| Value::parse(text.as_bytes()).ok()) else {
         return Vec::new();
     };
     let mut findings = Vec::new();
     let mut pending = vec![(&applied, object, Pointer::ROOT)];
-    while let Some((applied, there, field)) = pending.pop() {
-        if let (Some(applied), Some(there)) = (applied.as_object(), there.as_object()) {
+    while let Some((applied, stored, field)) = pending.pop() {
+        if let (Some(applied), Some(stored)) = (applied.as_object(), stored.as_object()) {
             for (name, applied) in applied.iter() {
-                match there.get(name) {
-                    Some(there) => pending.push((applied, there, field.join(name))),
+                match stored.get(name) {
+                    Some(stored) => pending.push((applied, stored, field.join(name))),
                     None if applied.is_null() && has_meaning(&field) => {
                         findings.push(finding(field.join(name)));
                     }
                     None => {}
                 }
             }
-        } else if let (Some(applied), Some(there)) = (applied.as_array(), there.as_array())
-            && applied.len() == there.len()
+        } else if let (Some(applied), Some(stored)) = (applied.as_array(), stored.as_array())
+            && applied.len() == stored.len()
         {
-            let items = applied.iter().zip(there).enumerate();
-            pending.extend(
-                items.map(|(position, (applied, there))| (applied, there, field.join(position.to_string()))),
-            );
+            let items = applied.iter().zip(stored).enumerate();
+            pending
+                .extend(items.map(|(position, (applied, stored))| {
+                    (applied, stored, field.join(position.to_string()))
+                }));
         }
     }
     findings.sort_by(|a, b| a.field.tokens().cmp(b.field.tokens()));
@@ -46,11 +46,11 @@ pub(super) fn lost(object: &Value<'static>) -> Vec<Finding> {
 }
 
 fn has_meaning(field: &Pointer) -> bool {
-    field.tokens().iter().any(|token| FREE.contains(&token.as_str()))
+    field.tokens().iter().any(|token| FREE_FORM.contains(&token.as_str()))
 }
 
 fn finding(field: Pointer) -> Finding {
-    let problem = "is null in what was applied, and `kubectl apply` has dropped it; apply with --server-side (a patch may also be written as a text)";
+    let problem = "is null in the applied document, and `kubectl apply` dropped it; apply with --server-side, or write the patch as a string";
     Finding { document: 0, field, problem: problem.to_owned() }
 }
 
@@ -70,11 +70,11 @@ mod tests {
             &format!("\"annotations\":{{\"{APPLIED}\":{}}}", Value::string(applied.to_owned())),
         );
         let object = Value::parse(text.as_bytes()).unwrap().into_owned();
-        lost(&object).iter().map(|finding| finding.field.to_string()).collect()
+        find(&object).iter().map(|finding| finding.field.to_string()).collect()
     }
 
     #[test]
-    fn a_null_that_a_patch_has_lost_is_found_and_one_that_means_nothing_is_not() {
+    fn a_null_below_a_free_form_field_is_found() {
         for (applied, stored, found) in [
             (
                 r#"{"spec":{"rules":[{"name":"a","patch":{"value":{"spec":{"paused":null,"b":1}}}}]}}"#,
@@ -92,7 +92,7 @@ mod tests {
                 r#"{"spec":{"resourceSelectors":[{"labelSelector":{"matchLabels":{}}}]}}"#,
                 &["/spec/resourceSelectors/0/labelSelector/matchLabels/team"],
             ),
-            // Another number of items: nobody can tell which is which.
+            // Lists of different lengths cannot be compared item by item.
             (
                 r#"{"spec":{"rules":[{"patch":{"value":{"a":null}}},{}]}}"#,
                 r#"{"spec":{"rules":[{"patch":{"value":{}}}]}}"#,

@@ -1,17 +1,23 @@
-//! Revisions with a ledger: what is claimed and when, races, deadlines, and what a failure says.
+//! Revisions with a ledger: claims, races, deadlines and failures.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
 
-use super::*;
-use crate::domain::{AllocationKey, Binding, ClusterName, GroupVersionKind, Schedule, TargetCluster};
+use super::interpreter;
+use crate::domain::{
+    AllocationKey, Answer, Binding, ClusterName, Code, GroupVersionKind, Operation, Question, Schedule,
+    Target, TargetCluster, Workload,
+};
+use crate::engine::PolicySet;
 use crate::json::{Raw, Text, Value};
 use crate::policy;
+use crate::service::Service;
 use crate::state::memory::MemoryLedger;
-use crate::state::{LedgerError, Swap};
+use crate::state::{Ledger, LedgerError, Swap};
 
-/// Tests are short: nothing is given back.
+/// Leaks its text, so that the value can borrow from it.
 fn raw(text: &str) -> Raw<'static> {
     let text = Box::leak(Box::new(text.to_owned()));
     Box::leak(Box::new(Text::parse(text.as_bytes()).unwrap())).root()
@@ -53,7 +59,7 @@ fn question<'a>(object: &'a str, operation: Operation<'a>) -> Question<'a> {
 }
 
 async fn answer(service: &Service, object: &str, operation: Operation<'_>) -> Result<String, String> {
-    match service.answer(&question(object, operation), None).await.answer {
+    match interpreter::answer(service, &question(object, operation), None).await.result {
         Ok(Answer::Revision(patch)) => Ok(patch.to_text()),
         Ok(Answer::Replicas { replicas, .. }) => Ok(replicas.to_string()),
         Err(failure) => Err(format!("{} {failure}", failure.code().status())),
@@ -145,8 +151,9 @@ async fn rules_apply_in_order_to_their_clusters_and_are_named() {
     for name in ["x", "y", "z"] {
         let schedule: &[(&str, i64)] = &[("x", 1), ("y", 1), ("z", 0)];
         let target = target(name, Some(schedule));
-        let outcome = service.answer(&question("{}", Operation::ReviseObject(target)), None).await;
-        let Ok(Answer::Revision(patch)) = outcome.answer else { panic!("{outcome:?}") };
+        let outcome =
+            interpreter::answer(&service, &question("{}", Operation::ReviseObject(target)), None).await;
+        let Ok(Answer::Revision(patch)) = outcome.result else { panic!("{outcome:?}") };
         seen.push((patch.to_text(), outcome.applied.join(" ")));
     }
     let added = |value: &str| format!(r#"[{{"op":"add","path":"/made","value":{value}}}]"#);
@@ -185,15 +192,15 @@ async fn a_deadline_that_has_passed_is_a_failure() {
     let question = question(STEPS, Operation::ReviseReplica { replicas: 1 });
     let past = Instant::now().checked_sub(Duration::from_secs(1)).unwrap();
     assert_eq!(
-        service.answer(&question, Some(past)).await.answer.unwrap_err().code(),
+        interpreter::answer(&service, &question, Some(past)).await.result.unwrap_err().code(),
         Code::DeadlineExceeded
     );
     let future = Instant::now() + Duration::from_mins(10);
-    assert!(service.answer(&question, Some(future)).await.answer.is_ok());
+    assert!(interpreter::answer(&service, &question, Some(future)).await.result.is_ok());
 }
 
 #[tokio::test]
-async fn what_a_faulty_resource_is_for_is_not_answered_until_it_is_mended_and_all_else_is() {
+async fn an_invalid_resource_refuses_only_what_it_selects() {
     let policy = |name: &str, selector: &str, rule: &str| {
         document(&format!(
             r#"{{"apiVersion":"reviser.io/v1alpha1","kind":"RevisionPolicy","metadata":{{"name":"{name}","namespace":"ns"}},
@@ -228,7 +235,7 @@ async fn what_a_faulty_resource_is_for_is_not_answered_until_it_is_mended_and_al
         workload: Workload { name: "other".into(), ..workload() },
         ..question(&other, Operation::ReviseObject(target("x", Some(BOTH))))
     };
-    assert!(service.answer(&asked, None).await.answer.is_ok());
+    assert!(interpreter::answer(&service, &asked, None).await.result.is_ok());
 
     service.replace_policies(policy::admit(&[well[0].clone(), interpretation("size")]).policies);
     for answer in [
@@ -295,8 +302,8 @@ async fn what_needs_the_ledger_is_not_answered_without_it() {
     let service = Service::new(policies(RULE), Arc::new(Broken::Hangs));
     let question = question(STEPS, Operation::ReviseObject(target("x", Some(BOTH))));
     let deadline = tokio::time::Instant::now() + Duration::from_secs(10);
-    let outcome = service.answer(&question, Some(deadline.into_std())).await;
-    assert_eq!(outcome.answer.unwrap_err().code(), Code::DeadlineExceeded);
+    let outcome = interpreter::answer(&service, &question, Some(deadline.into_std())).await;
+    assert_eq!(outcome.result.unwrap_err().code(), Code::DeadlineExceeded);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::super::{Head, MAX_WARNING_BYTES, Verdict, decision, encode};
+use super::super::{Head, MAX_WARNING_BYTES, Response, encode, http_error};
 use super::{decode, request};
 use crate::domain::{Code, Failure};
 use crate::json::{Pointer, Value as Tree};
@@ -15,8 +15,8 @@ fn head(uid: &str) -> Head<'static> {
     decode(request(json!({"uid": uid}))).unwrap().head
 }
 
-fn allowed(patch: Patch<'_>, warnings: Vec<String>) -> Verdict<'_> {
-    Verdict::Allowed { patch, warnings }
+fn allowed(patch: Patch<'_>, warnings: Vec<String>) -> Response<'_> {
+    Response::Allowed { patch, warnings }
 }
 
 /// What is wrong with a reply to `uid`, by the checks of an API server.
@@ -85,11 +85,11 @@ fn replies_are_these_bytes() {
         r#""allowed":true,"patchType":"JSONPatch","patch":"W3sib3AiOiJyZW1vdmUiLCJwYXRoIjoiL2EifV0=","warnings":["one","\"two\""]"#
     );
     assert_eq!(
-        reply(Verdict::Denied(Failure::unprocessable("no \"good\"").context("Work/a"))),
+        reply(Response::Denied(Failure::unprocessable("no \"good\"").context("Work/a"))),
         r#""allowed":false,"status":{"status":"Failure","message":"Work/a: no \"good\"","reason":"Invalid","code":422}"#
     );
     assert_eq!(
-        reply(Verdict::Denied(Failure::bad_request("what"))),
+        reply(Response::Denied(Failure::bad_request("what"))),
         r#""allowed":false,"status":{"status":"Failure","message":"what","reason":"BadRequest","code":400}"#
     );
 }
@@ -111,10 +111,9 @@ fn a_warning_is_one_short_line() {
 }
 
 #[test]
-fn what_the_user_can_mend_is_denied_and_what_is_ours_is_left_to_the_failure_policy() {
+fn failures_of_the_user_are_denied_and_failures_of_the_server_are_http_errors() {
     for code in [Code::BadRequest, Code::Unprocessable, Code::Unscheduled] {
-        let failure = Failure::new(code, "problem").context("Work/a");
-        assert_eq!(decision(failure.clone()), Ok(failure));
+        assert_eq!(http_error(code), None);
     }
     for (code, status, reason) in [
         (Code::Conflict, 503, "ServiceUnavailable"),
@@ -122,9 +121,8 @@ fn what_the_user_can_mend_is_denied_and_what_is_ours_is_left_to_the_failure_poli
         (Code::DeadlineExceeded, 504, "Timeout"),
         (Code::Internal, 500, "InternalError"),
     ] {
-        let failure = Failure::new(code, "problem").context("Work/a");
-        let fault = decision(failure.clone()).unwrap_err();
-        assert_eq!((fault.status, fault.reason, fault.failure), (status, reason, failure));
+        let error = http_error(code).unwrap();
+        assert_eq!((error.status(), error.reason()), (status, reason));
     }
 }
 
@@ -142,12 +140,12 @@ proptest! {
         let changes = changes.into_iter().map(|(name, value)| {
             Operation::Add(Pointer::of([name]), Tree::from(value))
         });
-        let verdict = if denied {
-            Verdict::Denied(Failure::unprocessable(text))
+        let response = if denied {
+            Response::Denied(Failure::unprocessable(text))
         } else {
             allowed(Patch(changes.collect()), warnings)
         };
-        let reply = encode(&head(&uid), &verdict);
+        let reply = encode(&head(&uid), &response);
         prop_assert_eq!(fault(&reply, &uid), None, "{}", reply);
     }
 }

@@ -1,7 +1,4 @@
-//! What the protocols read, refuse and write in the same way.
-//!
-//! Callers of Kubernetes' kind put what they ask into an envelope, `{apiVersion, kind, request: {uid, ...}}`, and
-//! want the uid back. What the members of `request` mean is the protocol's to say.
+//! What both protocols share: the envelope `{apiVersion, kind, request: {uid, ...}}`, and a reply that repeats the uid.
 
 use std::borrow::Cow;
 
@@ -12,30 +9,29 @@ use crate::domain::{Code, Failure};
 use crate::json::{Kind, MAX_DEPTH, Members, ParseError, Raw, Text, write_string};
 use crate::patch::Patch;
 
-/// There is no uid to answer to: not JSON, no envelope, no uid.
+/// The body is not JSON, is not an envelope, or has no uid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unreadable(String);
 
 impl Unreadable {
-    pub(super) fn new(problem: impl Into<String>) -> Self {
+    pub(in crate::doors) fn new(problem: impl Into<String>) -> Self {
         Self(problem.into())
     }
 
-    /// The body is no envelope of this kind.
-    fn no(kind: &str, error: &ParseError) -> Self {
+    fn not_a(kind: &str, error: &ParseError) -> Self {
         Self(format!("the body is no {kind}: {error}"))
     }
 }
 
-/// Checks a body.
+/// Parses a body.
 pub(super) fn parse<'a>(body: &'a [u8], kind: &str) -> Result<Text<'a>, Unreadable> {
-    Text::parse(body).map_err(|error| Unreadable::no(kind, &error))
+    Text::parse(body).map_err(|error| Unreadable::not_a(kind, &error))
 }
 
 /// The members of the envelope.
 pub(super) fn open<'a>(body: &'a Text<'_>, kind: &str) -> Result<Members<'a>, Unreadable> {
-    body.root().members().map_err(|error| Unreadable::no(kind, &error))
+    body.root().members().map_err(|error| Unreadable::not_a(kind, &error))
 }
 
 /// The members of the request in an envelope, and its uid.
@@ -49,14 +45,14 @@ pub(super) fn request<'a>(
     let Some(request) = envelope.get("request").filter(|request| request.kind() == Kind::Object) else {
         return Err(Unreadable(format!("the body is no {kind}: it has no `request` that is a map")));
     };
-    let request = request.members().map_err(|error| Unreadable::no(kind, &error))?;
+    let request = request.members().map_err(|error| Unreadable::not_a(kind, &error))?;
     match (request.count("uid"), request.get("uid").map(|uid| uid.as_str())) {
         (1, Some(Ok(Some(uid)))) if !uid.is_empty() => Ok((request, uid)),
         _ => Err(Unreadable::new("`request.uid` must be there once, a string that is not empty")),
     }
 }
 
-/// Compares `apiVersion` or `kind` with what it has to be; the error says so.
+/// Compares `apiVersion` or `kind` with its expected value.
 pub(super) fn expect(envelope: &Members<'_>, name: &str, expected: &str) -> Result<(), String> {
     let found = envelope.get(name);
     if found.and_then(|raw| raw.as_str().ok()?).as_deref() == Some(expected) {
@@ -66,7 +62,7 @@ pub(super) fn expect(envelope: &Members<'_>, name: &str, expected: &str) -> Resu
     Err(format!("{name}: must be {expected:?}, is {found}"))
 }
 
-/// Refuses a name of the envelope that is there twice. Those of the `objects` in it are looked at where they are read.
+/// Refuses repeated names in the envelope. Those in `objects` are checked where the objects are read.
 pub(super) fn check_names(body: &Raw<'_>, request: &Members<'_>, objects: &[&str]) -> Result<(), Failure> {
     let Err(error) = body.check_names() else { return Ok(()) };
     let in_object = |name: &str| request.get(name).is_some_and(|object| object.check_names().is_err());
@@ -76,8 +72,7 @@ pub(super) fn check_names(body: &Raw<'_>, request: &Members<'_>, objects: &[&str
     Err(Failure::bad_request(format!("{error}; send it once")))
 }
 
-/// What is wrong with an object is told with its name, as far as the envelope says it. Every other failure stays
-/// as it is.
+/// Adds the object's identity to a failure about the object.
 pub(super) fn about_object(failure: Failure, kind: &str, name: &str, cluster: &str) -> Failure {
     if failure.code() != Code::Unprocessable || kind.is_empty() || name.is_empty() {
         return failure;
@@ -93,31 +88,31 @@ pub(super) fn present<'a>(members: &Members<'a>, name: &str) -> Option<Raw<'a>> 
     members.get(name).filter(|raw| !raw.is_null())
 }
 
-/// A member for the log: empty where there is no string.
-pub(super) fn said<'a>(members: &Members<'a>, name: &str) -> Cow<'a, str> {
+/// A member for the log: empty if it is no string.
+pub(super) fn string_or_empty<'a>(members: &Members<'a>, name: &str) -> Cow<'a, str> {
     members.get(name).and_then(|raw| raw.as_str().ok()?).unwrap_or_default()
 }
 
-/// The `kind` in `request.kind`, for the log: empty where there is no string.
-pub(super) fn said_kind<'a>(request: &Members<'a>) -> Cow<'a, str> {
+/// `request.kind.kind` for the log: empty if it is no string.
+pub(super) fn kind_or_empty<'a>(request: &Members<'a>) -> Cow<'a, str> {
     let kind = request.get("kind").and_then(|kind| kind.get("kind").ok()?);
     kind.and_then(|raw| raw.as_str().ok()?).unwrap_or_default()
 }
 
-/// The name of an object; of one that has none yet, what an API server is to make one of.
+/// The name of an object, or the `generateName` of an object without a name.
 pub(super) fn object_name<'a>(object: &Raw<'a>) -> Option<Cow<'a, str>> {
     let metadata = object.get("metadata").ok()??;
-    let text = |name| metadata.get(name).ok()??.as_str().ok()?.filter(|text| !text.is_empty());
-    text("name").or_else(|| text("generateName"))
+    let field = |name| metadata.get(name).ok()??.as_str().ok()?.filter(|text| !text.is_empty());
+    field("name").or_else(|| field("generateName"))
 }
 
-/// A member of the request that has to be there, and a string.
+/// A required string member of the request.
 pub(super) fn string<'a>(request: &Members<'a>, name: &str) -> Result<Cow<'a, str>, Failure> {
     optional_string(request, name)?
         .ok_or_else(|| Failure::bad_request(format!("request.{name}: is missing; send it")))
 }
 
-/// A member of the request that is a string, if it is there and not null.
+/// An optional string member of the request; null counts as missing.
 pub(super) fn optional_string<'a>(
     request: &Members<'a>,
     name: &str,
@@ -131,7 +126,7 @@ pub(super) fn optional_string<'a>(
     }
 }
 
-/// An object out of the request: a map, no name in it twice, and at most [`MAX_DEPTH`] levels deep.
+/// An object in the request: a map without repeated names, at most [`MAX_DEPTH`] levels deep.
 pub(super) fn map<'a>(raw: Raw<'a>, name: &str) -> Result<Raw<'a>, Failure> {
     if raw.kind() != Kind::Object {
         return Err(Failure::unprocessable(format!(
@@ -140,7 +135,7 @@ pub(super) fn map<'a>(raw: Raw<'a>, name: &str) -> Result<Raw<'a>, Failure> {
         )));
     }
     raw.check_names()
-        .map_err(|error| Failure::unprocessable(format!("request.{name}: {error}; mend the object")))?;
+        .map_err(|error| Failure::unprocessable(format!("request.{name}: {error}; fix the object")))?;
     if raw.depth() > MAX_DEPTH {
         let error = ParseError::TooDeep { depth: raw.depth() };
         return Err(Failure::unprocessable(format!("request.{name}: {error}; send a flatter object")));
@@ -148,7 +143,7 @@ pub(super) fn map<'a>(raw: Raw<'a>, name: &str) -> Result<Raw<'a>, Failure> {
     Ok(raw)
 }
 
-/// The beginning of a text that a caller sent, for a message.
+/// The first characters of a caller's text, for a message.
 pub(super) fn clip(text: &str) -> String {
     const LENGTH: usize = 60;
     let mut clipped: String = text.chars().take(LENGTH).collect();
@@ -158,7 +153,7 @@ pub(super) fn clip(text: &str) -> String {
     clipped
 }
 
-/// A reply up to and with the uid. What follows begins with a comma, and ends with `}}`.
+/// The beginning of a reply, including the uid. The caller appends members, each with a comma before it, and `}}`.
 pub(super) fn begin_reply(api_version: &str, kind: &str, uid: &str) -> String {
     let mut out = String::with_capacity(512);
     out.push_str(r#"{"apiVersion":""#);
@@ -170,7 +165,7 @@ pub(super) fn begin_reply(api_version: &str, kind: &str, uid: &str) -> String {
     out
 }
 
-/// Appends `patchType` and `patch`, which callers want together.
+/// Appends `patchType` and `patch`.
 pub(super) fn write_patch(patch: &Patch<'_>, out: &mut String) {
     out.push_str(r#","patchType":"JSONPatch","patch":""#);
     STANDARD.encode_string(patch.to_text(), out);

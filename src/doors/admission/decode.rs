@@ -1,94 +1,85 @@
-//! Bytes to a review.
+//! Decoding an `AdmissionReview`.
 
 use std::borrow::Cow;
 
 use super::{API_VERSION, KIND};
 use crate::domain::Failure;
-use crate::json::{Kind, Members, Raw, Text};
-use crate::protocol::envelope::{
-    self, Unreadable, about_object, check_names, clip, map, optional_string, present, said, said_kind, string,
+use crate::doors::envelope::{
+    self, Unreadable, about_object, check_names, clip, kind_or_empty, map, optional_string, present, string,
+    string_or_empty,
 };
+use crate::json::{Kind, Members, Raw, Text};
 
-/// The label of an operation that does not exist.
+/// The label of an unknown operation.
 const UNKNOWN: &str = "unknown";
 
-/// The members of a request that are objects of users.
+/// The members of a request that hold objects of users.
 const OBJECTS: &[&str] = &["object", "oldObject"];
 
-/// The members of a request that a review is made of, and the log line.
+/// The members of a request that are read.
 const READ: &[&str] =
     &["kind", "resource", "subResource", "name", "namespace", "operation", "object", "oldObject", "dryRun"];
 
-/// What is known of a request once its uid is.
+/// The part of a request that its reply and its log line need.
 #[derive(Clone, Debug)]
 pub struct Head<'a> {
-    /// The uid, to be echoed.
+    /// The uid that the reply repeats.
     pub uid: Cow<'a, str>,
-    /// The operation's name, `unknown` if there is no such operation: a label out of a closed set.
+    /// The operation's name, or `unknown`: a label out of a closed set.
     pub operation: &'static str,
-    /// What the envelope says about the object, for the log; empty where it says nothing.
+    /// The object's identity in the envelope, for the log.
     pub subject: Subject<'a>,
-    /// Whether the envelope says that this is a dry run, for the log.
+    /// `request.dryRun`, for the log.
     pub dry_run: bool,
 }
 
-/// What the envelope says about the object.
+/// The object's identity in the envelope. Empty where a member is missing.
 #[derive(Clone, Debug, Default)]
 pub struct Subject<'a> {
-    /// Kind.
     pub kind: Cow<'a, str>,
-    /// Namespace.
     pub namespace: Cow<'a, str>,
-    /// Name.
     pub name: Cow<'a, str>,
 }
 
-/// A request.
+/// A decoded request.
 #[derive(Clone, Debug)]
 pub struct Decoded<'a> {
-    /// Whom to answer.
     pub head: Head<'a>,
-    /// What is asked, or what is wrong with it: always a failure to deny with.
+    /// The review, or why it is denied.
     pub review: Result<Review<'a>, Failure>,
 }
 
-/// May this be written?
+/// A write that an API server asks about.
 #[derive(Clone, Debug)]
 pub struct Review<'a> {
-    /// What is done.
     pub operation: Operation,
-    /// What it is done to, as the webhook configuration's rules name it.
+    /// The resource, as the rules of the webhook configuration name it.
     pub resource: Resource<'a>,
     /// The object's namespace; empty for a cluster-scoped object.
     pub namespace: Cow<'a, str>,
-    /// The object's name; its `generateName` while the API server has not made a name out of that.
+    /// The object's name, or its `generateName` if the API server has not generated the name yet.
     pub name: Cow<'a, str>,
-    /// The object to be written: a map, no name in it twice, at most [`MAX_DEPTH`](crate::json::MAX_DEPTH) levels
+    /// The object to be written: a map without repeated names, at most [`MAX_DEPTH`](crate::json::MAX_DEPTH) levels
     /// deep. `None` on DELETE.
     pub object: Option<Raw<'a>>,
-    /// The object as it is stored, with the same promises. `None` on CREATE, and if it does not keep them.
+    /// The stored object. `None` on CREATE, and if it is not such a map.
     pub old_object: Option<Raw<'a>>,
-    /// Whether nothing may come of the request but its answer.
+    /// Whether the request must have no side effects.
     pub dry_run: bool,
 }
 
-/// What is done to an object.
+/// `request.operation`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// It is new.
     Create,
-    /// It takes the place of the stored one.
     Update,
-    /// It goes.
     Delete,
-    /// A connection to it is opened, such as a proxy or a shell.
     Connect,
 }
 
 impl Operation {
     const ALL: [Self; 4] = [Self::Create, Self::Update, Self::Delete, Self::Connect];
 
-    /// The name on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Create => "CREATE",
@@ -103,12 +94,11 @@ impl Operation {
     }
 }
 
-/// A resource of the API.
+/// `request.resource` and `request.subResource`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resource<'a> {
     /// API group; empty for the core group.
     pub group: Cow<'a, str>,
-    /// Version, for instance `v1alpha1`.
     pub version: Cow<'a, str>,
     /// The plural, for instance `works`.
     pub resource: Cow<'a, str>,
@@ -116,38 +106,38 @@ pub struct Resource<'a> {
     pub sub_resource: Cow<'a, str>,
 }
 
-/// Checks a request body.
+/// Parses the body of a request.
 pub fn parse(body: &[u8]) -> Result<Text<'_>, Unreadable> {
     envelope::parse(body, KIND)
 }
 
-/// Reads a request.
-pub fn decode<'a>(text: &'a Text<'_>) -> Result<Decoded<'a>, Unreadable> {
-    let envelope = envelope::open(text, KIND)?;
+/// Decodes a request.
+pub fn decode<'a>(body: &'a Text<'_>) -> Result<Decoded<'a>, Unreadable> {
+    let envelope = envelope::open(body, KIND)?;
     check_envelope(&envelope)?;
     let (request, uid) = envelope::request(&envelope, KIND)?;
     let subject = Subject {
-        kind: said_kind(&request),
-        namespace: said(&request, "namespace"),
-        name: named(&request, said(&request, "name")),
+        kind: kind_or_empty(&request),
+        namespace: string_or_empty(&request, "namespace"),
+        name: name_or_own(&request, string_or_empty(&request, "name")),
     };
-    let operation = Operation::of(&said(&request, "operation")).map_or(UNKNOWN, Operation::name);
+    let operation = Operation::of(&string_or_empty(&request, "operation")).map_or(UNKNOWN, Operation::name);
     let head = Head { uid, operation, subject, dry_run: dry_run(&request).unwrap_or_default() };
-    let review = check_names(&text.root(), &request, OBJECTS)
-        .and_then(|()| check_read(&text.root(), &request))
+    let review = check_names(&body.root(), &request, OBJECTS)
+        .and_then(|()| check_read(&body.root(), &request))
         .and_then(|()| review(&request))
         .map_err(|failure| about_object(failure, &head.subject.kind, &head.subject.name, ""));
     Ok(Decoded { head, review })
 }
 
-/// A review of another version can't be answered: the reply would have to be of that version too.
+/// Refuses a review of another version: its reply would need that version too.
 fn check_envelope(envelope: &Members<'_>) -> Result<(), Unreadable> {
     for (name, expected, advice) in [
         ("kind", KIND, "send an AdmissionReview"),
         (
             "apiVersion",
             API_VERSION,
-            "put `admissionReviewVersions: [v1]` into the webhook configuration, no other version is spoken",
+            "set `admissionReviewVersions: [v1]` in the webhook configuration; no other version is supported",
         ),
     ] {
         if envelope.count(name) > 1 {
@@ -159,7 +149,7 @@ fn check_envelope(envelope: &Members<'_>) -> Result<(), Unreadable> {
     Ok(())
 }
 
-/// Refuses what is there twice and is read here, also where an object that is not read has such a name before it.
+/// Refuses repeated names of members that are read, also if an object that is not read repeats a name before them.
 fn check_read(body: &Raw<'_>, request: &Members<'_>) -> Result<(), Failure> {
     if body.check_names().is_ok() {
         return Ok(());
@@ -188,22 +178,22 @@ fn review<'a>(request: &Members<'a>) -> Result<Review<'a>, Failure> {
         operation,
         resource: resource(request)?,
         namespace: optional_string(request, "namespace")?.unwrap_or_default(),
-        name: named(request, optional_string(request, "name")?.unwrap_or_default()),
+        name: name_or_own(request, optional_string(request, "name")?.unwrap_or_default()),
         dry_run: dry_run(request)?,
         object: present(request, "object").map(|object| map(object, "object")).transpose()?,
         old_object: present(request, "oldObject").and_then(|old| map(old, "oldObject").ok()),
     })
 }
 
-/// What `said` says, or what the object does if that is nothing.
-fn named<'a>(request: &Members<'a>, said: Cow<'a, str>) -> Cow<'a, str> {
-    if !said.is_empty() {
-        return said;
+/// `name`, or the name in the object if that is empty.
+fn name_or_own<'a>(request: &Members<'a>, name: Cow<'a, str>) -> Cow<'a, str> {
+    if !name.is_empty() {
+        return name;
     }
     request.get("object").and_then(|object| envelope::object_name(&object)).unwrap_or_default()
 }
 
-/// `request.resource`: `{group, version, resource}`, the group empty for the core group; and `request.subResource`.
+/// `request.resource`, `{group, version, resource}` with an empty group for the core group, and `request.subResource`.
 fn resource<'a>(request: &Members<'a>) -> Result<Resource<'a>, Failure> {
     let refused = || {
         Failure::bad_request(

@@ -1,69 +1,57 @@
-//! Our own custom resources on their way into an API server.
+//! Whether a custom resource can become active beside the stored ones.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{ReviewOutcome, nulls};
+use super::dropped_nulls;
 use crate::domain::{Failure, shorten};
 use crate::json::{Raw, Value};
+use crate::patch::Patch;
 use crate::policy::{self, Finding, Seniority, Verdict};
+use crate::service::Outcome;
 
-/// Longest message of a denial, in bytes. Longer than that of any other failure: whoever wrote the document wants to mend all of it at once.
-pub const MAX_DENIAL_BYTES: usize = 4096;
+/// Longest message of a denial, in bytes. Longer than other failures, because it lists all findings.
+const MAX_DENIAL_BYTES: usize = 4096;
 
-/// How much of one finding is told.
+/// Longest finding in a denial, in bytes.
 const MAX_FINDING_BYTES: usize = 512;
 
-/// What is left for the end of a list that is not told to its end.
+/// Room for the line that counts the findings left out, in bytes.
 const TAIL_BYTES: usize = 64;
 
-/// Most warnings of one kind. API servers cut off what is beyond 4 KiB in all.
-const MOST_WARNINGS: usize = 5;
+/// Most warnings of one kind. API servers cut off warnings beyond 4 KiB in total.
+const MAX_WARNINGS: usize = 5;
 
-/// A custom resource that is to be created or updated.
-#[derive(Clone, Copy, Debug)]
-pub struct PolicyReview<'r, 'a> {
-    /// It.
-    pub object: Raw<'a>,
-    /// It, as it is stored; `None` for a new one.
-    pub old: Option<Raw<'a>>,
-    /// All that are stored, in any order.
-    pub stored: &'r [Value<'static>],
-}
-
-/// Whether a custom resource can be in force, beside all others that are stored.
+/// Reviews `object`, which replaces `old`, beside all `stored` documents.
 ///
-/// Denied is what only a change of the document itself can mend. What another one could mend is a warning: the files of one
-/// `kubectl apply` come in any order. So is all that is wrong with a document that is stored with the same fault, if the change is none
-/// of what is read: else nobody could take a finalizer away.
-pub fn review_policy(review: PolicyReview<'_, '_>) -> ReviewOutcome<'static> {
-    let object = match review.object.to_value() {
-        Ok(object) => object.into_owned(),
-        Err(error) => {
-            return ReviewOutcome::refused(Failure::unprocessable(format!("{error}; mend the document")));
-        }
-    };
+/// It is denied for faults that only a change of this document can fix. Faults that another document can fix are
+/// warnings, because the files of one `kubectl apply` arrive in any order. All faults are warnings if the update
+/// changes nothing that reviser reads: otherwise a finalizer of an invalid document could not be removed.
+pub(super) fn review(
+    object: Raw<'_>,
+    old: Option<Raw<'_>>,
+    stored: &[Value<'static>],
+) -> Result<Outcome<Patch<'static>>, Failure> {
+    let object = object
+        .to_value()
+        .map_err(|error| Failure::unprocessable(format!("{error}; fix the document")))?
+        .into_owned();
     if is_being_deleted(&object) {
-        return ReviewOutcome::untouched();
+        return Ok(Outcome::unchanged());
     }
-    let is_unchanged =
-        review.old.and_then(|old| old.to_value().ok()).is_some_and(|old| says_the_same(&old, &object));
-    let (mut verdict, displaced) = beside_others(&object, review.stored);
-    verdict.findings.extend(nulls::lost(&object));
+    let old = old.and_then(|old| old.to_value().ok());
+    let is_unchanged = old.is_some_and(|old| has_same_content(&old, &object));
+    let (mut verdict, displaced) = beside_others(&object, stored);
+    verdict.findings.extend(dropped_nulls::find(&object));
     if !verdict.findings.is_empty() && !is_unchanged {
-        let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let name = object.get("metadata").and_then(|metadata| metadata.get("name")).and_then(Value::as_str);
-        let problem = denial(&verdict.findings);
-        let failure = Failure::unprocessable(problem).up_to(MAX_DENIAL_BYTES);
-        let who = format!("{}/{}", text("kind"), name.unwrap_or_default());
-        return ReviewOutcome::refused(failure.context(shorten(who, MAX_FINDING_BYTES)));
+        return Err(denial(&object, &verdict.findings));
     }
     let mut warnings = Vec::new();
-    warn(&mut warnings, "it is faulty and out of use: ", &verdict.findings);
-    warn(&mut warnings, "it is out of use until this is mended: ", &verdict.lacking);
-    warn(&mut warnings, "this puts another one out of use: ", &displaced);
+    warn(&mut warnings, "it is invalid and not active: ", &verdict.findings);
+    warn(&mut warnings, "it is not active until this is fixed: ", &verdict.lacking);
+    warn(&mut warnings, "this deactivates another document: ", &displaced);
     warn(&mut warnings, "", &verdict.warnings);
-    ReviewOutcome { warnings, ..ReviewOutcome::untouched() }
+    Ok(Outcome { warnings, ..Outcome::unchanged() })
 }
 
 fn is_being_deleted(object: &Value<'_>) -> bool {
@@ -71,17 +59,16 @@ fn is_being_deleted(object: &Value<'_>) -> bool {
     at.is_some_and(|at| !at.is_null())
 }
 
-/// Whether two versions of a document differ in nothing that we read: the rest of the metadata is the API server's business, and the
-/// status ours.
-fn says_the_same(old: &Value<'_>, new: &Value<'_>) -> bool {
+/// Whether two versions of a document are the same apart from `metadata` and `status`.
+fn has_same_content(old: &Value<'_>, new: &Value<'_>) -> bool {
     let (Some(old), Some(new)) = (old.as_object(), new.as_object()) else { return false };
     let read = |name: &str| !matches!(name, "metadata" | "status");
     let names = old.iter().chain(new.iter()).map(|(name, _)| name);
     names.filter(|name| read(name)).all(|name| old.get(name) == new.get(name))
 }
 
-/// The verdict on `object`, in the place of what is stored of that name, and the first fault of each other one that is out of use with
-/// it and in force without.
+/// The verdict on `object`, which replaces the stored document of its name, and the first fault of each other document
+/// that is active without it and not active with it.
 fn beside_others(object: &Value<'static>, stored: &[Value<'static>]) -> (Verdict, Vec<String>) {
     let own = Seniority::of(object);
     let mut before: Vec<(Seniority, Value<'static>)> =
@@ -117,19 +104,25 @@ fn verdicts(documents: &[(Seniority, Value<'static>)]) -> Vec<Verdict> {
     policy::admit(&documents).verdicts
 }
 
-/// All findings, one a line, as far as they fit.
-fn denial(findings: &[Finding]) -> String {
-    let told = |finding: &Finding| shorten(finding.to_string(), MAX_FINDING_BYTES);
+/// The denial of `object`, with one line a finding as far as they fit.
+fn denial(object: &Value<'_>, findings: &[Finding]) -> Failure {
+    let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
+    let name = object.get("metadata").and_then(|metadata| metadata.get("name")).and_then(Value::as_str);
+    let identity = shorten(format!("{kind}/{}", name.unwrap_or_default()), MAX_FINDING_BYTES);
+    Failure::unprocessable(list(findings)).up_to(MAX_DENIAL_BYTES).context(identity)
+}
+
+fn list(findings: &[Finding]) -> String {
+    let shortened = |finding: &Finding| shorten(finding.to_string(), MAX_FINDING_BYTES);
     if let [only] = findings {
-        return told(only);
+        return shortened(only);
     }
     let mut text = format!("{} things are wrong:", findings.len());
     for (position, finding) in findings.iter().enumerate() {
-        let line = told(finding);
+        let line = shortened(finding);
         if text.len() + line.len() > MAX_DENIAL_BYTES - MAX_FINDING_BYTES - TAIL_BYTES {
             let left = findings.len() - position;
-            // Writing to a string does not fail.
-            let _ = write!(text, "\n- and {left} more; `reviser check` tells them all");
+            let _ = write!(text, "\n- and {left} more; `reviser check` lists all of them");
             break;
         }
         text.push_str("\n- ");
@@ -139,10 +132,12 @@ fn denial(findings: &[Finding]) -> String {
 }
 
 fn warn(warnings: &mut Vec<String>, before: &str, what: &[impl ToString]) {
-    warnings.extend(what.iter().take(MOST_WARNINGS).map(|what| format!("{before}{}", what.to_string())));
-    if what.len() > MOST_WARNINGS {
-        warnings
-            .push(format!("{before}and {} more; `reviser check` tells them all", what.len() - MOST_WARNINGS));
+    warnings.extend(what.iter().take(MAX_WARNINGS).map(|what| format!("{before}{}", what.to_string())));
+    if what.len() > MAX_WARNINGS {
+        warnings.push(format!(
+            "{before}and {} more; `reviser check` lists all of them",
+            what.len() - MAX_WARNINGS
+        ));
     }
 }
 
@@ -170,57 +165,58 @@ mod tests {
         )
     }
 
-    /// The warnings, or the denial.
-    fn asked(object: &str, old: Option<&str>, stored: &[&String]) -> Result<Vec<String>, String> {
+    /// The warnings, or the message of the denial.
+    fn reviewed(object: &str, old: Option<&str>, stored: &[&String]) -> Result<Vec<String>, String> {
         let stored: Vec<Value<'static>> = stored
             .iter()
             .map(|text| Value::parse(text.as_bytes()).expect("it is JSON").into_owned())
             .collect();
         let text = |text: &'static str| Text::parse(text.as_bytes()).map_err(|error| error.to_string());
-        // Tests are short: nothing is given back.
+        // Leaked, so that the result can borrow from it.
         let leaked = |text: &str| -> &'static str { Box::leak(Box::new(text.to_owned())) };
         let object = text(leaked(object))?;
         let old = old.map(|old| text(leaked(old))).transpose()?;
         let old = old.as_ref().map(Text::root);
-        let outcome = review_policy(PolicyReview { object: object.root(), old, stored: &stored });
-        outcome.patch.map(|_| outcome.warnings).map_err(|failure| failure.message())
+        review(object.root(), old, &stored)
+            .map(|outcome| outcome.warnings)
+            .map_err(|failure| failure.message())
     }
 
     #[test]
-    fn a_document_is_looked_at_beside_the_others_that_are_stored() {
+    fn a_document_is_validated_beside_the_stored_ones() {
         let first = policy("first", 1, &["x"], &["x"]);
-        assert_eq!(asked(&policy("new", 9, &[], &["x"]), None, &[&first]), Ok(vec![]));
+        assert_eq!(reviewed(&policy("new", 9, &[], &["x"]), None, &[&first]), Ok(vec![]));
         assert_eq!(
-            asked(&policy("new", 9, &["x"], &["x"]), None, &[&first]),
+            reviewed(&policy("new", 9, &["x"], &["x"]), None, &[&first]),
             Err("ClusterRevisionPolicy/new: spec.allocations[0].name: allocation \"x\" is already defined by ClusterRevisionPolicy/first; \
                  a name is defined once, over all policies"
                 .to_owned())
         );
         // It is not held against itself.
-        assert_eq!(asked(&first, Some(&first), &[&first]), Ok(vec![]));
+        assert_eq!(reviewed(&first, Some(&first), &[&first]), Ok(vec![]));
     }
 
     #[test]
-    fn whoever_puts_another_one_out_of_use_is_told() {
+    fn a_change_that_deactivates_another_document_is_a_warning() {
         let (first, second) = (policy("first", 1, &["x"], &["x"]), policy("second", 2, &["y"], &["x", "y"]));
         let stored = [&second, &first];
         assert_eq!(
-            asked(&policy("first", 1, &["z"], &["z"]), Some(&first), &stored),
+            reviewed(&policy("first", 1, &["z"], &["z"]), Some(&first), &stored),
             Ok(vec![
-                "this puts another one out of use: ClusterRevisionPolicy/second: spec.rules[0].fort.allocation: no policy defines the \
+                "this deactivates another document: ClusterRevisionPolicy/second: spec.rules[0].fort.allocation: no policy defines the \
                  allocation \"x\"; define it under `spec.allocations`"
                     .to_owned()
             ])
         );
         assert_eq!(
-            asked(&policy("first", 1, &["x", "y"], &["x", "y"]), Some(&first), &stored),
+            reviewed(&policy("first", 1, &["x", "y"], &["x", "y"]), Some(&first), &stored),
             Ok(vec![
-                "this puts another one out of use: ClusterRevisionPolicy/second: spec.allocations[0].name: allocation \"y\" is already \
+                "this deactivates another document: ClusterRevisionPolicy/second: spec.allocations[0].name: allocation \"y\" is already \
                  defined by ClusterRevisionPolicy/first; a name is defined once, over all policies"
                     .to_owned()
             ])
         );
-        // The younger one is denied what the elder one has.
-        assert!(asked(&policy("second", 2, &["x"], &["x"]), Some(&second), &stored).is_err());
+        // The younger document may not define what the elder one defines.
+        assert!(reviewed(&policy("second", 2, &["x"], &["x"]), Some(&second), &stored).is_err());
     }
 }

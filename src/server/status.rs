@@ -5,7 +5,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Status;
 /// The body of an answer with this HTTP status code.
 ///
 /// `reason` is one of Kubernetes' `StatusReason`s, such as `BadRequest`.
-pub fn body(code: u16, reason: &str, message: &str) -> String {
+pub(super) fn body(code: u16, reason: &str, message: &str) -> String {
     let status = Status {
         status: Some("Failure".to_owned()),
         message: Some(message.to_owned()),

@@ -1,12 +1,11 @@
-//! An answer to bytes.
+//! Encoding a `ResourceInterpreterContext`.
 
 use super::{API_VERSION, Head, KIND};
 use crate::domain::{Answer, Failure};
+use crate::doors::envelope::{begin_reply, write_patch};
 use crate::json::write_string;
-use crate::protocol::envelope::{begin_reply, write_patch};
 
-/// The body of a reply. Failures travel in it too: this protocol's callers show their message only if the HTTP
-/// status is 200.
+/// The body of a reply, also for a failure: Karmada shows the message of a failure only if the HTTP status is 200.
 pub fn encode(head: &Head<'_>, answer: &Result<Answer<'_>, Failure>) -> String {
     let mut out = begin_reply(API_VERSION, KIND, &head.uid);
     match answer {
@@ -19,7 +18,7 @@ pub fn encode(head: &Head<'_>, answer: &Result<Answer<'_>, Failure>) -> String {
             }
         }
         Ok(Answer::Revision(patch)) => {
-            // An unchanged object is answered with the empty list: older Karmada panics without a patch.
+            // An unchanged object is answered with an empty patch: older versions of Karmada panic without one.
             out.push_str(r#","successful":true"#);
             write_patch(patch, &mut out);
         }

@@ -1,6 +1,6 @@
 //! What is read out of a request, what is wrong with one, and the bytes of a reply.
 
-use super::{Decoded, Unreadable, encode, parse};
+use super::{Decoded, OperationName, Unreadable, encode, parse};
 use crate::domain::{Answer, Failure, Operation};
 use crate::json::{Text, Value};
 use crate::patch::Patch;
@@ -54,7 +54,10 @@ fn failure(body: &str) -> (u16, String) {
 fn a_revise_object_request_is_read_whole() {
     let body = request(serde_json::json!({"originalObject": {"a": 1}, "unknown": [1]}));
     let decoded = decode(body.as_bytes()).unwrap();
-    assert_eq!((decoded.head.uid.as_ref(), decoded.head.operation), ("u-1", Some("ReviseObject")));
+    assert_eq!(
+        (decoded.head.uid.as_ref(), decoded.head.operation),
+        ("u-1", Some(OperationName::ReviseObject))
+    );
     assert_eq!(
         (decoded.head.subject.name.as_ref(), decoded.head.subject.cluster.as_ref()),
         ("checkout", "cluster-z")
