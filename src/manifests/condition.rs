@@ -1,7 +1,8 @@
-//! The `matchConditions` of the doors for admission, in CEL.
+//! The `matchConditions` of the admission webhooks, in CEL.
 //!
-//! They see what a client sent before anything has checked it, and one that errs refuses the request. So each looks at
-//! every step before it takes the next. None relies on another: the API server evaluates all of them.
+//! They read what a client sent before it has been validated, and a condition that errs refuses the request: so each
+//! checks that a field is there and of the right type before it reads it. A condition cannot rely on the ones before
+//! it, because the API server evaluates all of them.
 //!
 //! Source: kubernetes/kubernetes@v1.36.2 `staging/src/k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions/matcher.go`.
 
@@ -9,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
 
 use super::Namespaces;
-use super::build::map;
+use super::value::map;
 use crate::domain::{
     BINDING_NAME_ANNOTATION, CLUSTER_BINDING_NAME_ANNOTATION, ELECT_ANNOTATION, GroupVersionKind,
     PROPOSED_TRANSFORMATION_ANNOTATION, REVISED_ANNOTATION, REVISION_ANNOTATION, SUPPRESSED_LABEL,
@@ -17,12 +18,12 @@ use crate::domain::{
 };
 use crate::json::Value;
 
-/// With more namespaces than this, objects of the kind match in all: the condition has to stay short, and each manifest
-/// of a Work is compared with each of them.
+/// With more namespaces than this the condition matches all, so that it stays short: each manifest of a Work is
+/// compared with each namespace.
 const MAX_NAMESPACES: usize = 64;
 
-/// The conditions under which a Work is sent: all of them.
-pub(super) fn conditions(
+/// When a Work is sent.
+pub(super) fn work_conditions(
     selected: &BTreeMap<GroupVersionKind, Namespaces>,
     transformations: bool,
 ) -> Value<'static> {
@@ -33,17 +34,18 @@ pub(super) fn conditions(
     ])
 }
 
-/// The conditions under which a pod is sent from a source: all of them.
+/// When a pod is sent from a source.
 pub(super) fn pod_conditions() -> Value<'static> {
-    let names = |key: &str| format!("{HAS_ANNOTATIONS}\n{} in object.metadata.annotations", literal(key));
+    let has_annotation =
+        |key: &str| format!("{HAS_ANNOTATIONS}\n{} in object.metadata.annotations", literal(key));
     named([
-        ("is-elected", names(ELECT_ANNOTATION)),
-        ("names-transformations", names(PROPOSED_TRANSFORMATION_ANNOTATION)),
+        ("is-elected", has_annotation(ELECT_ANNOTATION)),
+        ("names-transformations", has_annotation(PROPOSED_TRANSFORMATION_ANNOTATION)),
     ])
 }
 
-/// The conditions under which a `PodChaperon` is sent from a target: all of them. `selected` are the namespaces that
-/// policies select it in; `None` if none selects it at all.
+/// When a `PodChaperon` is sent from a target. `selected` are the namespaces that policies select it in, `None` if no
+/// policy selects it.
 pub(super) fn chaperon_conditions(selected: Option<&Namespaces>) -> Value<'static> {
     let transformed = format!(
         "{HAS_ANNOTATIONS} (\n  {} in object.metadata.annotations ||\n  {} in object.metadata.annotations\n)",
@@ -61,7 +63,7 @@ pub(super) fn chaperon_conditions(selected: Option<&Namespaces>) -> Value<'stati
     named([("selected-or-transformed", expression)])
 }
 
-/// That an object has annotations; goes on with what is asked of them.
+/// That an object has annotations; to be continued.
 const HAS_ANNOTATIONS: &str = "object != null &&
 has(object.metadata) && type(object.metadata) == map &&
 has(object.metadata.annotations) && type(object.metadata.annotations) == map &&";
@@ -80,8 +82,8 @@ has(object.metadata) && type(object.metadata) == map &&
         .to_owned()
 }
 
-/// A Work without a binding that is not dispatched holds what Karmada has collected from a member, and no rule applies to it. With a
-/// binding it is dispatched later; with a record it has to be sent to be undone.
+/// A Work that has no binding and is not dispatched holds what Karmada collected from a member, and no rule applies to
+/// it. A Work with a binding is dispatched later; a Work with a revision record has to be sent so that it can be undone.
 fn is_dispatched() -> String {
     let keys = [BINDING_NAME_ANNOTATION, CLUSTER_BINDING_NAME_ANNOTATION, REVISION_ANNOTATION];
     let annotations: Vec<String> =
@@ -104,7 +106,7 @@ has(object.metadata) && type(object.metadata) == map && (
     )
 }
 
-/// What is marked has to come whatever policies select: nobody else can undo it.
+/// Objects that are marked as revised are always sent, so that the revision can be undone.
 fn selected_or_revised(selected: &BTreeMap<GroupVersionKind, Namespaces>, transformations: bool) -> String {
     let revision = literal(REVISION_ANNOTATION);
     let mut marks = vec![literal(REVISED_ANNOTATION)];
@@ -138,8 +140,8 @@ fn selected_or_revised(selected: &BTreeMap<GroupVersionKind, Namespaces>, transf
     )
 }
 
-/// One alternative for each `apiVersion` and set of namespaces. The manifest is `m`, and its `apiVersion` and `kind` are
-/// known to be there; whatever they are, CEL can compare them with a string.
+/// One alternative for each `apiVersion` and set of namespaces. The manifest is `m`, which has an `apiVersion` and a
+/// `kind`; CEL can compare a value of any type with a string.
 fn alternatives(selected: &BTreeMap<GroupVersionKind, Namespaces>) -> Vec<String> {
     let mut kinds: BTreeMap<(String, Option<&BTreeSet<String>>), Vec<&str>> = BTreeMap::new();
     for (gvk, namespaces) in selected {
@@ -164,7 +166,6 @@ fn alternatives(selected: &BTreeMap<GroupVersionKind, Namespaces>) -> Vec<String
     kinds.into_iter().map(alternative).collect()
 }
 
-/// That what `path` leads to is one of `texts`.
 fn one_of<'t>(path: &str, texts: impl IntoIterator<Item = &'t str>) -> String {
     let texts: Vec<_> = texts.into_iter().map(literal).collect();
     match &texts[..] {
@@ -173,7 +174,7 @@ fn one_of<'t>(path: &str, texts: impl IntoIterator<Item = &'t str>) -> String {
     }
 }
 
-/// `text` as a literal of CEL. Policies may hold any text as a name, and it must not get out of its quotes.
+/// `text` as a CEL literal. Names in policies may be any text.
 fn literal(text: &str) -> String {
     let mut out = String::from("'");
     for c in text.chars() {
@@ -224,8 +225,10 @@ mod tests {
     }
 
     #[test]
-    fn many_namespaces_are_all() {
-        let [condition] = &kinds(&[("v1", "Pod", Some(MAX_NAMESPACES))])[..] else { panic!("one is wanted") };
+    fn too_many_namespaces_match_all() {
+        let [condition] = &kinds(&[("v1", "Pod", Some(MAX_NAMESPACES))])[..] else {
+            panic!("expected one condition")
+        };
         assert!(condition.contains("'n000', 'n001', "), "{condition}");
         assert_eq!(
             kinds(&[("v1", "Pod", Some(MAX_NAMESPACES + 1))]),
@@ -234,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_selected_leaves_the_marks() {
+    fn without_selected_kinds_only_marked_objects_match() {
         let condition = selected_or_revised(&BTreeMap::new(), false);
         assert!(!condition.contains("kind"), "{condition}");
         for mark in ["'reviser.io/revision' in object.", "'reviser.io/revised' in m."] {
@@ -243,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn transformations_bring_what_chooses_them() {
+    fn objects_that_name_transformations_match() {
         let condition = selected_or_revised(&BTreeMap::new(), true);
         let expected = "    has(m.metadata.annotations) && type(m.metadata.annotations) == map &&
     (
@@ -257,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_gets_out_of_its_quotes() {
+    fn literals_are_escaped() {
         for (text, expected) in [
             ("it's", r"'it\'s'"),
             (r"a\", r"'a\\'"),

@@ -4,47 +4,35 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::build::{client_config, list, map};
+use super::value::{client_config, list, map, to_yaml};
 use super::{CaBundle, HookUrl};
 use crate::domain::GroupVersionKind;
 use crate::doors::interpreter::{API_VERSION, KIND};
 use crate::engine::PolicySet;
 use crate::json::Value;
-use crate::yaml;
 
-/// What the configuration is called. Of several webhooks for a kind and operation Karmada calls only the one whose
-/// `<configuration>/<webhook>` sorts first, so both names are part of what it does.
+/// Of several webhooks for a kind and operation, Karmada calls only the one whose `<configuration>/<webhook>` sorts
+/// first.
 const CONFIGURATION: &str = "reviser";
 
-/// What its one webhook is called; Karmada wants a domain name here.
+/// Karmada requires a domain name.
 const WEBHOOK: &str = "interpret.reviser.io";
 
-/// How long Karmada waits for an answer. Left out it waits for 30 seconds, and not for the 10 of its documentation.
+/// Karmada's default is 30, not the 10 of its documentation.
 const TIMEOUT_SECONDS: i64 = 10;
 
-/// What Karmada's interpreter has to be told to call us.
+/// The webhook for Karmada's interpreter, for Karmada's API server.
 #[derive(Clone, Debug)]
 pub struct InterpreterHook {
-    /// Where.
     pub url: HookUrl,
-    /// Whom to trust there; `None` for the authorities of the system.
+    /// `None`: the caller trusts the authorities of its system.
     pub ca_bundle: Option<CaBundle>,
-    /// About which kinds.
     pub kinds: BTreeSet<GroupVersionKind>,
-    /// For which operations.
     pub operations: &'static [&'static str],
 }
 
 impl InterpreterHook {
-    /// The configuration, to be applied to Karmada's API server.
     pub fn yaml(&self) -> String {
-        let mut text = String::new();
-        yaml::write(&self.configuration(), &mut text);
-        text
-    }
-
-    /// The same as a value. It depends on the fields alone, and no order of theirs.
-    pub fn configuration(&self) -> Value<'static> {
         let version = GroupVersionKind::of(API_VERSION, KIND).version;
         let webhook = map([
             ("name", WEBHOOK.into()),
@@ -53,16 +41,16 @@ impl InterpreterHook {
             ("interpreterContextVersions", list([version])),
             ("timeoutSeconds", TIMEOUT_SECONDS.into()),
         ]);
-        map([
+        to_yaml(&map([
             ("apiVersion", API_VERSION.into()),
             ("kind", "ResourceInterpreterWebhookConfiguration".into()),
             ("metadata", map([("name", CONFIGURATION.into())])),
             ("webhooks", Value::array(vec![webhook])),
-        ])
+        ]))
     }
 
-    /// One rule for each API group and version. A rule matches all that can be combined from its lists, so that two
-    /// versions in one rule would also match kinds that only one of them was named with.
+    /// One rule for each API group and version. A rule matches every combination of its lists: with two versions it
+    /// would also match kinds that are selected in only one of them.
     fn rules(&self) -> Vec<Value<'static>> {
         let mut kinds: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
         for gvk in &self.kinds {
@@ -80,7 +68,7 @@ impl InterpreterHook {
     }
 }
 
-/// The kinds that policies are about: those that one may select, and those whose interpretation they describe.
+/// The kinds that policies select, and those of the ResourceInterpretations.
 pub fn kinds(policies: &PolicySet) -> BTreeSet<GroupVersionKind> {
     let selected = policies.selectors().map(|(_, selector)| &selector.gvk);
     selected.chain(policies.interpretations.keys()).cloned().collect()
@@ -89,7 +77,7 @@ pub fn kinds(policies: &PolicySet) -> BTreeSet<GroupVersionKind> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy;
+    use crate::{policy, yaml};
 
     fn policies(text: &str) -> PolicySet {
         let documents = yaml::documents(text).unwrap();
@@ -104,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_those_that_are_selected_and_those_that_are_interpreted() {
+    fn kinds_are_the_selected_and_the_interpreted_ones() {
         let set = policies(
             "apiVersion: reviser.io/v1alpha1
 kind: RevisionPolicy
@@ -130,7 +118,7 @@ spec: {target: {apiVersion: apps/v1, kind: Deployment}}
     }
 
     #[test]
-    fn a_rule_matches_no_kind_that_is_not_named() {
+    fn a_rule_matches_only_the_given_kinds() {
         let all = [
             ("example.com/v2", "Plan"),
             ("v1", "Pod"),

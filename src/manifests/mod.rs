@@ -1,33 +1,28 @@
-//! Webhook configurations: what a caller has to be told so that it calls us, and for nothing else.
+//! Webhook configurations that make callers send what the policies select, and the CustomResourceDefinitions.
 //!
-//! * [`InterpreterHook`] is the one for Karmada's interpreter, [`WorksHook`] the one for the admission of Karmada's Works,
-//!   [`PodsHook`] and [`PodChaperonsHook`] those for sources and targets of Admiralty, [`PoliciesHook`] the one for our own custom resources;
-//!   what their `yaml` gives is ready to be applied.
-//! * [`HookUrl`] and [`CaBundle`] are what a user gives. One that Karmada would refuse, or misread, can't be made.
-//! * [`crds`] are the definitions of our own custom resources, the files in `manifests/crds`.
-//! * [`kinds`] are the kinds that a set of policies is about, [`selected`] those of them that a policy may select.
+//! * [`InterpreterHook`] is for Karmada's interpreter, [`WorksHook`] for Karmada's Works, [`PodsHook`] and
+//!   [`PodChaperonsHook`] for sources and targets of Admiralty, [`PoliciesHook`] for policies as custom resources.
+//!   Their `yaml` gives what `kubectl apply` takes; it depends on the fields alone.
+//! * [`HookUrl`] and [`CaBundle`] are user input that has been checked.
+//! * [`kinds`] and [`selected`] say what the policies are about.
+//! * [`crds`] are the CustomResourceDefinitions of the policies, as in `manifests/crds`.
 //!
-//! Values in, text out: no files and no API server. What operations there are, and the names of the wire, are those of
-//! [`protocol`](crate::protocol), so that a configuration can't ask for what is not answered. The files in
-//! `manifests/karmada/{interpreter,works}`, `manifests/policies` and `manifests/admiralty/{pods,podchaperons}` are what this module writes for the built-in example, and tests
-//! hold them to that.
+//! This module reads no files and no API server. The files in `manifests/karmada/{interpreter,works}`,
+//! `manifests/policies` and `manifests/admiralty/{pods,podchaperons}` are its output for the built-in policy, which
+//! tests compare.
 
-mod admiralty;
-mod build;
+mod admission;
 mod bundle;
 mod condition;
 mod crds;
 mod karmada;
-mod policies;
 mod selected;
 mod url;
-mod works;
+mod value;
 
-pub use admiralty::{PodChaperonsHook, PodsHook};
+pub use admission::{PodChaperonsHook, PodsHook, PoliciesHook, WorksHook};
 pub use bundle::CaBundle;
 pub use crds::crds;
 pub use karmada::{InterpreterHook, kinds};
-pub use policies::PoliciesHook;
 pub use selected::{Namespaces, selected};
 pub use url::{HookUrl, UrlError};
-pub use works::WorksHook;

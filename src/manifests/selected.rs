@@ -1,4 +1,4 @@
-//! What policies select, as far as a caller can tell.
+//! The kinds and namespaces that policies select.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,15 +8,14 @@ use crate::engine::PolicySet;
 /// The namespaces that objects of a kind may be selected in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Namespaces {
-    /// Any, or none.
+    /// Every namespace, and objects without one.
     All,
-    /// Only these.
     These(BTreeSet<String>),
 }
 
-/// The kinds that a policy may select, also one that is out of use, each with the namespaces that it may select them in.
+/// The kinds that policies select, including policies that are out of use, with the namespaces.
 ///
-/// It goes no further than that: labels may be changed on the way, and names would make a configuration that has to be
+/// Labels are left out because other webhooks may change them, and names because the configuration would have to be
 /// applied again for each workload.
 pub fn selected(policies: &PolicySet) -> BTreeMap<GroupVersionKind, Namespaces> {
     let mut selected = BTreeMap::new();
@@ -72,7 +71,7 @@ spec:
     }
 
     #[test]
-    fn a_namespace_counts_if_every_selector_of_the_kind_has_one() {
+    fn namespaces_limit_a_kind_only_if_all_its_selectors_have_one() {
         let all = read(&[
             ("", "{apiVersion: v1, kind: A, namespace: away}, {apiVersion: v1, kind: B, namespace: away}"),
             ("home", "{apiVersion: v1, kind: A}, {apiVersion: v1, kind: B, namespace: home}"),
@@ -84,7 +83,7 @@ spec:
     }
 
     #[test]
-    fn what_is_only_interpreted_is_not_selected() {
+    fn an_interpretation_selects_nothing() {
         let text = "apiVersion: reviser.io/v1alpha1
 kind: ResourceInterpretation
 metadata: {name: job}

@@ -1,72 +1,51 @@
-//! The URL that a webhook is called at.
+//! The URL of a webhook.
 
 use std::fmt;
 use std::net::Ipv6Addr;
 
-/// Longest host name, and longest part of one between dots.
+/// Of a host name, and of each part between dots, in bytes.
 const MAX_HOST: usize = 253;
 const MAX_LABEL: usize = 63;
 
-/// Why a text is not the URL of a webhook.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
-    /// Another scheme, or none.
-    #[error(
-        "failed to use the URL: it must begin with https://, the only scheme that webhooks are called by"
-    )]
+    #[error("failed to use the URL: it must begin with https://, the only scheme that API servers call")]
     Scheme,
-    /// A user before the host.
-    #[error("failed to use the URL: a user or a password may not be in it")]
+    #[error("failed to use the URL: remove the user and password")]
     User,
-    /// A host that is none.
-    #[error("failed to use the URL: {0:?} is not a host; it is a name, an IP address, or [IPv6 address]")]
+    #[error("failed to use the URL: {0:?} is not a host; use a name, an IP address, or [IPv6 address]")]
     Host(String),
-    /// A port that is none.
-    #[error("failed to use the URL: {0:?} is not a port; it is a number from 1 to 65535")]
+    #[error("failed to use the URL: {0:?} is not a port; use a number from 1 to 65535")]
     Port(String),
-    /// A query.
-    #[error("failed to use the URL: a query may not be in it, and callers drop it")]
+    #[error("failed to use the URL: remove the query, which callers drop")]
     Query,
-    /// A fragment.
-    #[error("failed to use the URL: a fragment (#...) may not be in it")]
+    #[error("failed to use the URL: remove the fragment (#...)")]
     Fragment,
-    /// The path of something else.
-    #[error("failed to use the URL: its path is {found:?}, and must be {wanted:?} or left out")]
-    Path {
-        /// What it is.
-        found: String,
-        /// Where the door is.
-        wanted: &'static str,
-    },
-    /// A path that names no target.
+    #[error("failed to use the URL: its path is {found:?}, and must be {expected:?} or left out")]
+    Path { found: String, expected: &'static str },
     #[error(
-        "failed to use the URL: its path is {found:?}, and must be {:?}, NAME being what the source calls the target: the name of a Target or \
-         ClusterTarget", wanted.replace(TARGET, "NAME")
+        "failed to use the URL: its path is {found:?}, and must be {:?}, where NAME is the name of the Target or \
+         ClusterTarget in the source", expected.replace(TARGET, "NAME")
     )]
-    Target {
-        /// What it is.
-        found: String,
-        /// Where the door is.
-        wanted: &'static str,
-    },
+    Target { found: String, expected: &'static str },
 }
 
-/// What stands for the name of a target in the path of a door.
+/// The placeholder for the target's name in the path of a door.
 const TARGET: &str = "{target}";
 
-/// The URL of one of our doors, as a webhook configuration may hold it: `https`, host, port if any, and the door's path.
+/// The URL of one of our doors: `https`, a host, optionally a port, and the door's path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookUrl(String);
 
 impl HookUrl {
-    /// The URL in `text`, of the door at `path`. The path is added if the URL has none, and loses a slash at its end. One that
-    /// ends in `{target}` has to be given, with a name in that place.
+    /// Parses `text` as the URL of the door at `path`. The path may be left out, except if it ends in `{target}`: the
+    /// URL then has the name of a target there. Slashes at the end are removed.
     pub fn new(text: &str, path: &'static str) -> Result<Self, UrlError> {
         let (scheme, rest) = text.split_once("://").ok_or(UrlError::Scheme)?;
         if !scheme.eq_ignore_ascii_case("https") {
             return Err(UrlError::Scheme);
         }
-        // A fragment may hold a question mark, a query no number sign.
+        // A fragment may contain a question mark; a query contains no `#`.
         if rest.contains('#') {
             return Err(UrlError::Fragment);
         }
@@ -77,18 +56,17 @@ impl HookUrl {
         check_authority(authority)?;
         if let Some(parent) = path.strip_suffix(TARGET) {
             let name = found.trim_end_matches('/').strip_prefix(parent).filter(|name| is_target(name));
-            let name = name.ok_or_else(|| UrlError::Target { found: found.to_owned(), wanted: path })?;
+            let name = name.ok_or_else(|| UrlError::Target { found: found.to_owned(), expected: path })?;
             return Ok(Self(format!("https://{authority}{parent}{name}")));
         }
         match found.trim_end_matches('/') {
             "" => {}
             trimmed if trimmed == path => {}
-            _ => return Err(UrlError::Path { found: found.to_owned(), wanted: path }),
+            _ => return Err(UrlError::Path { found: found.to_owned(), expected: path }),
         }
         Ok(Self(format!("https://{authority}{path}")))
     }
 
-    /// The URL.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -104,7 +82,7 @@ fn check_authority(authority: &str) -> Result<(), UrlError> {
     if authority.contains('@') {
         return Err(UrlError::User);
     }
-    // The colons of an IPv6 address stand in brackets.
+    // The colons of an IPv6 address are in brackets.
     let port = authority.rfind(':').filter(|colon| authority.rfind(']').is_none_or(|end| end < *colon));
     let (host, port) = match port {
         Some(colon) => (&authority[..colon], Some(&authority[colon + 1..])),
@@ -130,7 +108,7 @@ fn is_host(host: &str) -> bool {
     host.len() <= MAX_HOST && host.strip_suffix('.').unwrap_or(host).split('.').all(is_label)
 }
 
-/// Whether an object can be called so.
+/// Whether `name` is a valid name of a Kubernetes object (RFC 1123 subdomain).
 fn is_target(name: &str) -> bool {
     let is_edge =
         |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
@@ -156,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_path_is_added_and_a_slash_at_its_end_taken_away() {
+    fn the_path_is_added_and_a_trailing_slash_removed() {
         for text in [
             "https://reviser.example.com:8443",
             "https://reviser.example.com:8443/",
@@ -169,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_are_names_and_addresses() {
+    fn hosts_are_names_or_addresses() {
         for host in [
             "localhost",
             "reviser.reviser-system.svc",
@@ -205,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_door_for_targets_wants_the_name_of_one() {
+    fn a_path_with_a_placeholder_requires_a_target_name() {
         const PATH: &str = "/mutate/podchaperons/{target}";
         let read = |text: &str| HookUrl::new(text, PATH).map(|url| url.to_string());
         for name in ["eu", "eu.west-1", "0"] {
@@ -224,13 +202,13 @@ mod tests {
             "/mutate/works",
         ] {
             let error = read(&format!("https://a{path}")).unwrap_err();
-            assert_eq!(error, UrlError::Target { found: path.to_owned(), wanted: PATH });
+            assert_eq!(error, UrlError::Target { found: path.to_owned(), expected: PATH });
             assert!(error.to_string().contains("must be \"/mutate/podchaperons/NAME\", "), "{error}");
         }
     }
 
     #[test]
-    fn what_callers_refuse_or_drop_is_refused() {
+    fn parts_that_callers_refuse_or_drop_are_refused() {
         for text in
             ["", "reviser.example.com", "http://reviser.example.com", "//reviser.example.com", "https:/a"]
         {
@@ -241,7 +219,7 @@ mod tests {
         assert_eq!(read("https://a/interpret#b?c"), Err(UrlError::Fragment));
         assert_eq!(read("https://user:word@a/interpret"), Err(UrlError::User));
         for path in ["/mutate/works", "/interpret/x", "//interpret", "/Interpret", "/%69nterpret"] {
-            let error = UrlError::Path { found: path.to_owned(), wanted: "/interpret" };
+            let error = UrlError::Path { found: path.to_owned(), expected: "/interpret" };
             assert_eq!(read(&format!("https://a{path}")), Err(error));
         }
     }

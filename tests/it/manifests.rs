@@ -257,7 +257,7 @@ fn what_is_wrong_decides_the_exit_code() {
             2,
             "--url: failed to use the URL: it must begin with https://",
         ),
-        (&["--url", "https://reviser.example.com/interpret?a=b"], 2, "a query may not be in it"),
+        (&["--url", "https://reviser.example.com/interpret?a=b"], 2, "remove the query, which callers drop"),
         (&["--url", "https://reviser.example.com/mutate/works"], 2, "must be \"/interpret\" or left out"),
         (&["--url", url, "--for", "karmada-works"], 2, "cannot be used multiple times"),
         (&["--url", url, "--ca-file", &at("missing.pem")], 1, "--ca-file: failed to read"),
