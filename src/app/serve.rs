@@ -45,7 +45,7 @@ impl FromStr for LedgerChoice {
             None if text == "memory" => Ok(Self::Memory),
             None if text == "kubernetes" => Ok(Self::Kubernetes),
             Some(("file", path)) if !path.is_empty() => Ok(Self::File(path.into())),
-            _ => Err("it is `memory`, `file:PATH` or `kubernetes`".to_owned()),
+            _ => Err("use `memory`, `file:PATH` or `kubernetes`".to_owned()),
         }
     }
 }

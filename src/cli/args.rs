@@ -1,4 +1,4 @@
-//! The flags. Their names follow Karmada's components; each also reads an environment variable `REVISER_...`.
+//! The flags. Their names follow Karmada's components. Each can also be set by an environment variable `REVISER_...`.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -12,15 +12,13 @@ use crate::telemetry::{LogFilter, LogFormat};
 
 #[derive(Debug, Parser)]
 #[command(name = "reviser", version, about = "Gives every member cluster its own version of a workload")]
-#[command(
-    after_help = "Exit codes: 0 fine; 1 findings, or an input that is refused; 2 a usage or internal error."
-)]
+#[command(after_help = "Exit codes: 0 success; 1 findings or refused input; 2 usage or internal error.")]
 pub(super) struct Arguments {
     #[command(subcommand)]
     pub(super) command: Command,
 }
 
-/// The command line, with what only one of several commands requires of the flags that they share.
+/// The command line. Flags that commands share are adapted here to what each requires.
 pub(super) fn command() -> clap::Command {
     let required = |arg: clap::Arg| arg.required(true);
     Arguments::command()
@@ -30,8 +28,8 @@ pub(super) fn command() -> clap::Command {
         .mut_subcommand("check", |check| {
             check.mut_arg("clusters", |clusters| {
                 clusters.help(
-                    "The schedule to try, in binding order: NAME=REPLICAS, separated by commas; if left out, the clusters in --state, or those \
-                     that the policies name and two more",
+                    "The schedule to try, in binding order: NAME=REPLICAS, separated by commas. Default: the clusters in --state, else \
+                     the clusters that the policies name and two more",
                 )
             })
         })
@@ -39,72 +37,69 @@ pub(super) fn command() -> clap::Command {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Serve the webhooks over HTTPS: Karmada's interpreter, and the admission of its Works
+    /// Serve the webhooks over HTTPS
     Serve(ServeArgs),
-    /// Show what each cluster would get; no server, no cluster
+    /// Show what each cluster would get, without a server or a cluster
     Preview(PreviewArgs),
-    /// Check policy documents and tell every finding
+    /// Check policy documents and print all findings
     Check(CheckArgs),
-    /// Make a certificate authority and a server certificate
+    /// Create a certificate authority and a server certificate
     Certs(CertsArgs),
     /// Print the webhook configuration for a caller, matched to what the policies select, or the custom resource definitions
     Manifests(ManifestsArgs),
     /// Print a completion script for a shell
-    Completion {
-        /// The shell
-        shell: clap_complete::Shell,
-    },
+    Completion { shell: clap_complete::Shell },
 }
 
 #[derive(Debug, Args)]
 pub(super) struct PolicyArgs {
-    /// Policy documents; if left out, the custom resources of the API server, or without one the built-in example
+    /// Policy documents. Default: the custom resources of the API server, or without an API server the built-in example
     #[arg(short, long = "policy", value_name = "FILE|DIR", env = "REVISER_POLICY", value_delimiter = ',')]
     pub(super) policies: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct ServeArgs {
-    /// The address to serve HTTPS on
+    /// Address to serve HTTPS on
     #[arg(long, value_name = "IP", default_value = "0.0.0.0", env = "REVISER_BIND_ADDRESS", value_parser = ip)]
     pub(super) bind_address: IpAddr,
-    /// The port to serve HTTPS on; 0 takes a free one
+    /// Port to serve HTTPS on; 0 chooses a free port
     #[arg(long, value_name = "PORT", default_value_t = 8443, allow_negative_numbers = true, value_parser = port, env = "REVISER_SECURE_PORT")]
     pub(super) secure_port: u16,
-    /// The directory of tls.crt and tls.key; a self-signed pair in memory if left out
+    /// Directory with tls.crt and tls.key. Default: a self-signed certificate in memory
     #[arg(long, value_name = "DIR", env = "REVISER_CERT_DIR")]
     pub(super) cert_dir: Option<PathBuf>,
-    /// Require client certificates of these authorities
+    /// Require client certificates that are signed by these authorities
     #[arg(long, value_name = "FILE", env = "REVISER_CLIENT_CA_FILE")]
     pub(super) client_ca_file: Option<PathBuf>,
     #[command(flatten)]
     pub(super) policies: PolicyArgs,
-    /// Read policies, bindings, Works and clusters from the API server of this kubeconfig's current context
+    /// Kubeconfig whose current context is the API server to read policies, bindings, Works and clusters from
     #[arg(long, value_name = "FILE", env = "REVISER_KUBECONFIG", conflicts_with_all = ["in_cluster", "state"])]
     pub(super) kubeconfig: Option<PathBuf>,
-    /// Read them from the API server of the cluster that this is a pod of, as its service account
+    /// Read them from the API server of this pod's cluster, with its service account
     #[arg(long, env = "REVISER_IN_CLUSTER", conflicts_with = "state")]
     pub(super) in_cluster: bool,
-    /// Without an API server: bindings, clusters and Works, as kubectl prints them; read again when they change
+    /// Bindings, clusters and Works as kubectl prints them, in place of an API server; read again when they change
     #[arg(long, value_name = "FILE|DIR", env = "REVISER_STATE", value_delimiter = ',')]
     pub(super) state: Vec<PathBuf>,
-    /// Where allocations are remembered: `memory`, `file:PATH`, or `kubernetes` (on the bindings). If left out: kubernetes with
+    /// Where allocations are stored: `memory`, `file:PATH`, or `kubernetes` (on the bindings). Default: kubernetes with
     /// an API server, else memory, with a warning
     #[arg(long, value_name = "LEDGER", env = "REVISER_LEDGER")]
     pub(super) ledger: Option<LedgerChoice>,
-    /// The namespace of the lease by which one of several replicas is elected; that of the pod with --in-cluster, else reviser-system
+    /// Namespace of the Lease for leader election. Default: the pod's namespace with --in-cluster, else reviser-system
     #[arg(long, value_name = "NAMESPACE", env = "REVISER_LEADER_ELECT_RESOURCE_NAMESPACE")]
     pub(super) leader_elect_resource_namespace: Option<String>,
-    /// How long replicas wait for an elected one that they have not heard from
+    /// How long other replicas wait for a leader that does not renew its lease
     #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = duration, env = "REVISER_LEADER_ELECT_LEASE_DURATION")]
     pub(super) leader_elect_lease_duration: Duration,
-    /// How long the elected one goes on without having renewed its lease; less than the lease duration
+    /// How long the leader tries to renew its lease before it steps down; less than the lease duration
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration, env = "REVISER_LEADER_ELECT_RENEW_DEADLINE")]
     pub(super) leader_elect_renew_deadline: Duration,
-    /// How long to wait between two attempts to get or renew the lease; less than the renew deadline
+    /// Time between two attempts to acquire or renew the lease; less than the renew deadline
     #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = duration, env = "REVISER_LEADER_ELECT_RETRY_PERIOD")]
     pub(super) leader_elect_retry_period: Duration,
-    /// The address to serve /livez, /readyz and /metrics on, in plain HTTP
+    /// Address to serve /livez, /readyz and /metrics on, in plain HTTP
     #[arg(
         long,
         value_name = "IP:PORT",
@@ -113,66 +108,64 @@ pub(super) struct ServeArgs {
         env = "REVISER_ADMIN_BIND_ADDRESS"
     )]
     pub(super) admin_bind_address: SocketAddr,
-    /// What the log looks like: text or json
+    /// Log format: text or json
     #[arg(long, value_name = "FORMAT", default_value = "text", env = "REVISER_LOG_FORMAT")]
     pub(super) log_format: LogFormat,
-    /// What gets into the log: a level, or directives such as info,reviser=debug
+    /// Log level, or directives such as info,reviser=debug
     #[arg(long, value_name = "LEVEL", default_value_t, env = "REVISER_LOG_LEVEL")]
     pub(super) log_level: LogFilter,
-    /// The longest request body
+    /// Maximum size of a request body
     #[arg(long, value_name = "BYTES", default_value_t = 8 << 20, allow_negative_numbers = true, env = "REVISER_MAX_BODY_BYTES", value_parser = at_least_one)]
     pub(super) max_body_bytes: usize,
-    /// How long to go on serving, not ready, after SIGTERM
+    /// How long to keep serving, not ready, after SIGTERM
     #[arg(long, value_name = "SECONDS", default_value_t = 5, allow_negative_numbers = true, env = "REVISER_DRAIN_SECONDS", value_parser = seconds)]
     pub(super) drain_seconds: u32,
 }
 
 fn ip(text: &str) -> Result<IpAddr, String> {
-    text.parse().map_err(|_| "it is an IP address, for instance 10.0.0.1; names are not looked up".to_owned())
+    text.parse().map_err(|_| "use an IP address, for instance 10.0.0.1; names are not looked up".to_owned())
 }
 
 fn ip_and_port(text: &str) -> Result<SocketAddr, String> {
-    text.parse().map_err(|_| "it is IP:PORT, for instance 127.0.0.1:8080 or [::1]:8080".to_owned())
+    text.parse().map_err(|_| "use IP:PORT, for instance 127.0.0.1:8080 or [::1]:8080".to_owned())
 }
 
 fn port(text: &str) -> Result<u16, String> {
-    text.parse().map_err(|_| format!("it is a port, from 0 to {}", u16::MAX))
+    text.parse().map_err(|_| format!("use a port, from 0 to {}", u16::MAX))
 }
 
 fn seconds(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| "it is a whole number of seconds, 0 or more".to_owned())
+    text.parse().map_err(|_| "use a whole number of seconds, 0 or more".to_owned())
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    const FORM: &str = "it is a duration, such as 15s, 1m or 1m30s";
+    const FORM: &str = "use a duration, such as 15s, 1m or 1m30s";
     parse_duration(text).filter(|duration| !duration.is_zero()).ok_or_else(|| FORM.to_owned())
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
-    text.parse()
-        .ok()
-        .filter(|bytes| *bytes > 0)
-        .ok_or_else(|| "it is a number of bytes, at least 1".to_owned())
+    text.parse().ok().filter(|bytes| *bytes > 0).ok_or_else(|| "use a number of bytes, at least 1".to_owned())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum PreviewFormat {
-    /// What changes, for people
+    /// What changes, as a diff
     Diff,
-    /// The objects, a document for each cluster
+    /// The objects, one document per cluster
     Yaml,
-    /// The objects, in one document for programs
+    /// The objects, in one document
     Json,
-    /// The JSON patch that the webhook would answer with
+    /// The JSON patch of the webhook's reply
     Patch,
-    /// What each rule does or why it does nothing, for people
+    /// What each rule does, or why it does nothing
     Explain,
 }
 
-/// What `preview` and `check` try policies on. `preview` requires `--filename` and `--clusters`.
+/// What `preview` and `check` try policies on.
 #[derive(Debug, Args)]
 pub(super) struct TrialArgs {
-    /// Objects as they stand before the hook, replicas and overrides applied: every document and every item of a List; - for standard input
+    /// Objects as the webhook gets them, with replicas and override policies applied; - for standard input. Every document and
+    /// every item of a List is read
     #[arg(
         short = 'f',
         long = "filename",
@@ -181,7 +174,7 @@ pub(super) struct TrialArgs {
         env = "REVISER_FILENAME"
     )]
     pub(super) filenames: Vec<PathBuf>,
-    /// The resource template that `original` and `divide` read; if left out, the object itself
+    /// The resource templates that `original` and `divide` read. Default: the objects themselves
     #[arg(long, value_name = "FILE", env = "REVISER_ORIGINAL")]
     pub(super) original: Option<PathBuf>,
     /// The schedule in binding order: NAME=REPLICAS, separated by commas
@@ -190,7 +183,7 @@ pub(super) struct TrialArgs {
     /// Labels of clusters: CLUSTER:KEY=VALUE, separated by commas
     #[arg(long, value_name = "CLUSTER:KEY=VALUE", value_delimiter = ',', value_parser = cluster_label, env = "REVISER_CLUSTER_LABELS")]
     pub(super) cluster_labels: Vec<ClusterLabel>,
-    /// Clusters and Works as kubectl prints them; replicas come from --clusters alone
+    /// Clusters and Works as kubectl prints them; replicas come only from --clusters
     #[arg(long, value_name = "FILE|DIR", env = "REVISER_STATE", value_delimiter = ',')]
     pub(super) state: Vec<PathBuf>,
 }
@@ -201,34 +194,33 @@ pub(super) struct PreviewArgs {
     pub(super) policies: PolicyArgs,
     #[command(flatten)]
     pub(super) trial: TrialArgs,
-    /// Only this cluster
+    /// Show only this cluster
     #[arg(long, value_name = "NAME", value_parser = cluster_name, env = "REVISER_CLUSTER")]
     pub(super) cluster: Option<ClusterName>,
-    /// Where an allocation is already: NAME=CLUSTER
+    /// The cluster that an allocation is in already: NAME=CLUSTER
     #[arg(long = "allocation", value_name = "NAME=CLUSTER", value_delimiter = ',', value_parser = allocation, env = "REVISER_ALLOCATION")]
     pub(super) allocations: Vec<(String, ClusterName)>,
-    /// What to print
+    /// Output format
     #[arg(short, long, value_enum, default_value = "diff", env = "REVISER_OUTPUT")]
     pub(super) output: PreviewFormat,
 }
 
 fn cluster_name(text: &str) -> Result<ClusterName, String> {
-    ClusterName::new(text.trim()).ok_or_else(|| "a cluster has a name".to_owned())
+    ClusterName::new(text.trim()).ok_or_else(|| "the name of the cluster is empty".to_owned())
 }
 
 fn target_cluster(text: &str) -> Result<TargetCluster, String> {
-    const FORM: &str = "it is NAME=REPLICAS, for instance cluster-x=3; 0 is a number too";
+    const FORM: &str = "use NAME=REPLICAS, for instance cluster-x=3; REPLICAS is 0 or more";
     let (name, replicas) = text.split_once('=').ok_or(FORM)?;
     let replicas = replicas.trim().parse::<i32>().ok().filter(|replicas| *replicas >= 0).ok_or(FORM)?;
     Ok(TargetCluster { name: cluster_name(name)?, replicas: replicas.into() })
 }
 
 fn allocation(text: &str) -> Result<(String, ClusterName), String> {
-    let (name, cluster) = text.split_once('=').ok_or("it is NAME=CLUSTER, for instance fort=cluster-x")?;
+    let (name, cluster) = text.split_once('=').ok_or("use NAME=CLUSTER, for instance fort=cluster-x")?;
     Ok((name.trim().to_owned(), cluster_name(cluster)?))
 }
 
-/// A label of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ClusterLabel {
     pub(super) cluster: ClusterName,
@@ -237,7 +229,7 @@ pub(super) struct ClusterLabel {
 }
 
 fn cluster_label(text: &str) -> Result<ClusterLabel, String> {
-    const FORM: &str = "it is CLUSTER:KEY=VALUE, for instance cluster-x:region=eu";
+    const FORM: &str = "use CLUSTER:KEY=VALUE, for instance cluster-x:region=eu";
     let (cluster, label) = text.split_once(':').ok_or(FORM)?;
     let (key, value) = label.split_once('=').ok_or(FORM)?;
     let (key, value) = (key.trim().to_owned(), value.trim().to_owned());
@@ -261,23 +253,23 @@ pub(super) struct CheckArgs {
     pub(super) policies: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) trial: TrialArgs,
-    /// Definitions of custom resources as the members have them, for what they make of the fields that `fort` writes
+    /// CustomResourceDefinitions of the member clusters, to check the fields that rules write
     #[arg(long = "crd", value_name = "FILE", env = "REVISER_CRD", value_delimiter = ',')]
     pub(super) definitions: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct CertsArgs {
-    /// The directory to write ca.crt, ca.key, tls.crt and tls.key to
+    /// Directory to write ca.crt, ca.key, tls.crt and tls.key to
     #[arg(long, value_name = "DIR", env = "REVISER_OUT")]
     pub(super) out: PathBuf,
-    /// Names that the server is reached by
+    /// DNS names of the server
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',', env = "REVISER_DNS", required_unless_present = "ip")]
     pub(super) dns: Vec<String>,
-    /// Addresses that the server is reached by
+    /// IP addresses of the server
     #[arg(long, value_name = "IP", num_args = 1.., value_delimiter = ',', env = "REVISER_IP", value_parser = ip)]
     pub(super) ip: Vec<IpAddr>,
-    /// Replace the server certificate that is there, and keep the authority
+    /// Replace an existing server certificate, and keep the authority
     #[arg(long, env = "REVISER_FORCE")]
     pub(super) force: bool,
 }

@@ -17,20 +17,21 @@ pub(super) fn run(arguments: &CertsArgs) -> Result<(), CliError> {
     let present: Vec<&str> = FILES.into_iter().filter(|name| directory.join(name).exists()).collect();
     if !present.is_empty() && !arguments.force {
         return Err(CliError::Usage(format!(
-            "{} has {} already; --force makes a new server certificate, of the same authority if that is there",
+            "{} already has {}; --force replaces the server certificate and keeps an existing authority",
             directory.display(),
             present.join(", ")
         )));
     }
     let now = SystemTime::now();
     let authority = match ["ca.crt", "ca.key"].map(|name| present.contains(&name)) {
-        [true, true] => kept(directory, now)?,
+        [true, true] => read_authority(directory, now)?,
         [false, false] => Authority::new(now).map_err(CliError::failed)?,
-        // A new one in its place would cut off all who trust the one that is there.
+        // Replacing the authority would break every client that trusts it.
         [has_certificate, _] => {
-            let (there, missing) = if has_certificate { ("ca.crt", "ca.key") } else { ("ca.key", "ca.crt") };
+            let (present, missing) =
+                if has_certificate { ("ca.crt", "ca.key") } else { ("ca.key", "ca.crt") };
             return Err(CliError::Usage(format!(
-                "{} has {there} but no {missing}; put {missing} back, or move {there} away to make a new authority",
+                "{} has {present} but no {missing}; restore {missing}, or move {present} away to create a new authority",
                 directory.display()
             )));
         }
@@ -50,8 +51,7 @@ pub(super) fn run(arguments: &CertsArgs) -> Result<(), CliError> {
     output::write(format!("caBundle: {bundle}\n").as_bytes())
 }
 
-/// The authority whose certificate callers trust already.
-fn kept(directory: &Path, now: SystemTime) -> Result<Authority, CliError> {
+fn read_authority(directory: &Path, now: SystemTime) -> Result<Authority, CliError> {
     let (certificate, key) = (directory.join("ca.crt"), directory.join("ca.key"));
     let read = |path: &Path| certs::read_pem(path).map_err(CliError::failed);
     let (certificate_bytes, key_bytes) = (read(&certificate)?, read(&key)?);

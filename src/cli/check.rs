@@ -25,9 +25,9 @@ pub(super) fn run(arguments: &CheckArgs) -> Result<(), CliError> {
     output::write(format!("{}\n", findings.join("\n")).as_bytes())?;
     let all = counted(findings.len(), "finding");
     Err(CliError::Refused(match refused {
-        0 => format!("{all}, for none of which serve refuses the documents"),
+        0 => format!("{all}; serve accepts the documents"),
         refused if refused == findings.len() => all,
-        refused => format!("{all}, for {refused} of which serve refuses the documents"),
+        refused => format!("{all}; serve refuses the documents for {refused} of them"),
     }))
 }
 

@@ -4,16 +4,15 @@ use std::process::ExitCode;
 
 use super::output;
 
-/// Why a command did not do what it was asked.
 #[derive(Debug)]
 pub(super) enum CliError {
-    /// The input is refused, or has findings: exit code 1. What there is to say has this form.
+    /// The input is refused or has findings: exit code 1.
     Refused(String),
-    /// It was called wrongly: exit code 2.
+    /// Exit code 2.
     Usage(String),
-    /// It failed: exit code 2.
+    /// Exit code 2.
     Failed(anyhow::Error),
-    /// Whoever reads stdout has gone, which is no fault: exit code 0.
+    /// The reader of stdout has closed it, as `head` does: exit code 0.
     ReaderGone,
 }
 
@@ -22,12 +21,20 @@ impl CliError {
         Self::Usage(message.into())
     }
 
+    pub(super) fn refused_policies(findings: Vec<String>) -> Self {
+        Self::Refused(format!("the policies are refused:\n{}", findings.join("\n")))
+    }
+
+    pub(super) fn refused_state(findings: Vec<String>) -> Self {
+        Self::Refused(format!("the state files are refused:\n{}", findings.join("\n")))
+    }
+
     pub(super) fn failed(error: impl Into<anyhow::Error>) -> Self {
         Self::Failed(error.into())
     }
 }
 
-/// The exit code, with the error told on stderr.
+/// Prints the error to stderr.
 pub(super) fn code(done: Result<(), CliError>) -> ExitCode {
     match done {
         Ok(()) | Err(CliError::ReaderGone) => ExitCode::SUCCESS,
@@ -51,7 +58,7 @@ pub(super) fn code(done: Result<(), CliError>) -> ExitCode {
     }
 }
 
-/// What clap has to say: help and version are results, anything else is a usage error.
+/// Help and version are results, anything else that clap reports is a usage error.
 pub(super) fn usage(error: &clap::Error) -> ExitCode {
     let text = if output::colour_on_stderr() {
         error.render().ansi().to_string()

@@ -1,7 +1,6 @@
-//! The command line: arguments to calls, results to stdout, everything else to stderr.
+//! The command line. Results go to stdout, everything else to stderr.
 //!
-//! Nothing imports this module but `main`. Exit codes: 0 fine; 1 findings, or an input that is refused; 2 a usage
-//! or internal error.
+//! Exit codes: 0 success; 1 findings or refused input; 2 usage or internal error.
 
 mod args;
 mod certs;
@@ -21,7 +20,7 @@ use clap::FromArgMatches as _;
 use args::{Arguments, Command};
 use exit::CliError;
 
-/// Runs the command that `arguments` name, the first of which is the name of the program.
+/// Runs a command. The first of `arguments` is the name of the program.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let parsed = args::command().try_get_matches_from(arguments);
     let arguments = match parsed.and_then(|matches| Arguments::from_arg_matches(&matches)) {

@@ -1,10 +1,9 @@
-//! The only place that writes to stdout, and to stderr besides the log.
+//! Writes to stdout, and to stderr what is not part of the log.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
 use super::exit::CliError;
 
-/// Writes a result to stdout.
 pub(super) fn write(result: &[u8]) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(result).and_then(|()| stdout.flush()) {
@@ -14,27 +13,24 @@ pub(super) fn write(result: &[u8]) -> Result<(), CliError> {
     }
 }
 
-/// Tells an error on stderr.
 pub(super) fn error(message: &str) {
     note(&format!("error: {message}"));
 }
 
-/// Tells something on stderr.
 pub(super) fn note(message: &str) {
-    // With stderr gone there is nobody left to tell.
+    // An error here could only be reported to stderr.
     let _ = writeln!(io::stderr().lock(), "{message}");
 }
 
-/// Whether a result may be coloured: stdout is a terminal, and `NO_COLOR` is not set.
+/// Whether stdout is a terminal and `NO_COLOR` is not set.
 pub(super) fn colour_on_stdout() -> bool {
-    io::stdout().is_terminal() && colour_wanted()
+    io::stdout().is_terminal() && is_colour_allowed()
 }
 
-/// The same for stderr.
 pub(super) fn colour_on_stderr() -> bool {
-    io::stderr().is_terminal() && colour_wanted()
+    io::stderr().is_terminal() && is_colour_allowed()
 }
 
-fn colour_wanted() -> bool {
+fn is_colour_allowed() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

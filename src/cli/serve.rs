@@ -20,9 +20,7 @@ pub(super) fn run(arguments: ServeArgs) -> Result<(), CliError> {
     let state = match access {
         Some(access) => State::Server(access),
         None if arguments.state.is_empty() => State::Unknown,
-        None => State::Files(StateFiles::open(arguments.state).map_err(|findings| {
-            CliError::Refused(format!("the state files are refused:\n{}", findings.join("\n")))
-        })?),
+        None => State::Files(StateFiles::open(arguments.state).map_err(CliError::refused_state)?),
     };
     let policies = arguments.policies.policies;
     let loaded = if matches!(state, State::Server(_)) && policies.is_empty() {
@@ -32,10 +30,7 @@ pub(super) fn run(arguments: ServeArgs) -> Result<(), CliError> {
             State::Files(files) => files.cluster_names(),
             State::Unknown | State::Server(_) => BTreeSet::new(),
         };
-        let loaded = app::load_for(&policies, &known).map_err(|findings| {
-            CliError::Refused(format!("the policies are refused:\n{}", findings.join("\n")))
-        })?;
-        Some(loaded)
+        Some(app::load_for(&policies, &known).map_err(CliError::refused_policies)?)
     };
     let election = Election {
         namespace: arguments.leader_elect_resource_namespace,
@@ -46,7 +41,7 @@ pub(super) fn run(arguments: ServeArgs) -> Result<(), CliError> {
     if election.retry_period >= election.renew_deadline || election.renew_deadline >= election.lease_duration
     {
         return Err(CliError::usage(
-            "--leader-elect-retry-period has to be less than --leader-elect-renew-deadline, and that less than --leader-elect-lease-duration",
+            "set --leader-elect-retry-period below --leader-elect-renew-deadline, and that below --leader-elect-lease-duration",
         ));
     }
     let config = ServeConfig {

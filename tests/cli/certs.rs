@@ -32,8 +32,8 @@ fn what_is_there_is_not_overwritten() {
     let certificates = directory.certificates("certs");
     std::fs::remove_file(certificates.join("tls.crt")).unwrap();
     let before = FILES.map(|name| std::fs::read(certificates.join(name)).ok());
-    let text = "error: certs has ca.crt, ca.key, tls.key already; --force makes a new server certificate, of the same \
-                authority if that is there\n";
+    let text = "error: certs already has ca.crt, ca.key, tls.key; --force replaces the server certificate and keeps an \
+                existing authority\n";
     assert_done(&directory.run(&["certs", "--out", "certs", "--dns", "x"]), 2, "", text);
     assert!(before == FILES.map(|name| std::fs::read(certificates.join(name)).ok()));
 }
@@ -74,7 +74,7 @@ fn half_an_authority_is_not_replaced_by_a_new_one() {
     let certificates = directory.certificates("certs");
     let kept = std::fs::read(certificates.join("ca.crt")).unwrap();
     std::fs::remove_file(certificates.join("ca.key")).unwrap();
-    let text = "error: certs has ca.crt but no ca.key; put ca.key back, or move ca.crt away to make a new authority\n";
+    let text = "error: certs has ca.crt but no ca.key; restore ca.key, or move ca.crt away to create a new authority\n";
     assert_done(&directory.run(&["certs", "--out", "certs", "--dns", "x", "--force"]), 2, "", text);
     assert!(std::fs::read(certificates.join("ca.crt")).unwrap() == kept);
 
@@ -96,7 +96,7 @@ fn names_that_can_not_be_are_refused_and_nothing_is_written() {
         assert!(done.stderr.starts_with(&text), "{}", done.stderr);
     }
     let done = directory.run(&["certs", "--out", "certs", "--ip", "10.0.0"]);
-    let text = "error: invalid value '10.0.0' for '--ip <IP>...': it is an IP address, for instance 10.0.0.1; names \
+    let text = "error: invalid value '10.0.0' for '--ip <IP>...': use an IP address, for instance 10.0.0.1; names \
                 are not looked up\n\nFor more information, try '--help'.\n";
     assert_done(&done, 2, "", text);
     let done = directory.run(&["certs", "--out", "certs"]);

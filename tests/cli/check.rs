@@ -164,7 +164,7 @@ fn a_sample_that_nothing_can_be_tried_on_is_a_finding() {
     ] {
         directory.file("other.yaml", text);
         let done = directory.run(&["check", "-p", "policy.yaml", "-f", "rollout.yaml", "-f", "other.yaml"]);
-        let end = "error: 1 finding, for none of which serve refuses the documents\n";
+        let end = "error: 1 finding; serve accepts the documents\n";
         assert_done(&done, 1, &format!("other.yaml: {finding}\n"), end);
     }
     directory.file("policy.yaml", "kind: Wrong\n");

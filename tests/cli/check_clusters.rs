@@ -219,7 +219,7 @@ fn a_name_that_no_known_cluster_has_is_a_finding() {
     let excluded = format!(
         "{place}.exclude[0]: \"member2\" matches none of the known clusters: eu-1, member1; did you mean \"member1\"?\n"
     );
-    let end = "error: 2 findings, for none of which serve refuses the documents\n";
+    let end = "error: 2 findings; serve accepts the documents\n";
     let run = |arguments: &[&str]| directory.run(&[&["check", "-p", "policy.yaml"], arguments].concat());
     assert_done(&run(&["--state", "state.yaml"]), 1, &format!("{misspelt}{excluded}"), end);
     assert_done(&run(&["--clusters", "member1=1,eu-1=0"]), 1, &format!("{misspelt}{excluded}"), end);

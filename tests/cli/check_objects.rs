@@ -12,7 +12,7 @@ spec:
     patch: {type: JSON, value: [{op: add, path: /data/cluster, value: "${cluster.name}"}]}
 "#;
 
-const END: &str = "error: 1 finding, for none of which serve refuses the documents\n";
+const END: &str = "error: 1 finding; serve accepts the documents\n";
 
 fn config_map(name: &str, data: &str) -> String {
     format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: shop}}\ndata: {data}\n")

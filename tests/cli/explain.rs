@@ -55,7 +55,7 @@ x        3         lead   ClusterRevisionPolicy/p/env, ClusterRevisionPolicy/p/o
 y        1         -      ClusterRevisionPolicy/p/env
 
 # cluster: x (replicas: 3)
-allocation lead: in x, so here: it has the most replicas, or is the first of those that have
+allocation lead: in x, so here: the cluster has the most replicas, or is the first of those that have
 ClusterRevisionPolicy/p/env: 1 change
   /spec/template/spec/containers/0/env: added [{{"name":"CLUSTER","value":"x"}}]
 ClusterRevisionPolicy/p/only-x: 2 changes
@@ -69,13 +69,13 @@ ClusterRevisionPolicy/p/leader: 1 change
 ClusterRevisionPolicy/p/same: nothing to change
 
 # cluster: y (replicas: 1)
-allocation lead: in x, so elsewhere: it has the most replicas, or is the first of those that have
+allocation lead: in x, so elsewhere: the cluster has the most replicas, or is the first of those that have
 ClusterRevisionPolicy/p/env: 1 change
   /spec/template/spec/containers/0/env: added [{{"name":"CLUSTER","value":"y"}}]
 ClusterRevisionPolicy/p/only-x: not for this cluster (targetCluster)
-ClusterRevisionPolicy/p/busy: not applied, its condition does not hold: replicas > 2
+ClusterRevisionPolicy/p/busy: not applied, its condition is false: replicas > 2
 {MISSING}
-ClusterRevisionPolicy/p/leader: not applied, its condition does not hold: allocations.lead == cluster.name
+ClusterRevisionPolicy/p/leader: not applied, its condition is false: allocations.lead == cluster.name
 ClusterRevisionPolicy/p/same: nothing to change
 "#
     );
@@ -96,14 +96,14 @@ fn an_allocation_says_why_it_is_where_it_is_in_every_cluster() {
     assert_eq!(
         lines(&["--clusters", "x=3,y=1", "--allocation", "lead=y"]),
         [
-            "allocation lead: in y, so elsewhere: it is there already, and its cluster is still scheduled",
-            "allocation lead: in y, so here: it is there already, and its cluster is still scheduled",
+            "allocation lead: in y, so elsewhere: it is there already, and the cluster is still scheduled",
+            "allocation lead: in y, so here: it is there already, and the cluster is still scheduled",
         ]
     );
     assert_eq!(
         lines(&["--clusters", "x=3", "--allocation", "lead=gone"]),
         [
-            "allocation lead: in x, so here: it has the most replicas, or is the first of those that have, and was in gone"
+            "allocation lead: in x, so here: the cluster has the most replicas, or is the first of those that have, and was in gone"
         ]
     );
     directory.file(
@@ -226,10 +226,10 @@ fn works_of_the_state_keep_an_allocation_where_it_is() {
     directory.file("state.json", &work("karmada-es-y", record));
     let done = explain(&directory, &["--clusters", "x=3,y=1", "--state", "state.json"]);
     assert_eq!(done.code, Some(0), "{}", done.stderr);
-    let found = "allocation lead: in y, so here: it is there already, says the Work there\n";
+    let found = "allocation lead: in y, so here: it is there already, according to the Work there\n";
     assert!(done.stdout.contains(found), "{}", done.stdout);
     // It is not scheduled to y any more, and the Work there still is.
     let done = explain(&directory, &["--clusters", "x=3", "--state", "state.json"]);
-    let waits = "allocation lead: in no cluster; it goes to x when the Work in y has let go of it\n";
+    let waits = "allocation lead: in no cluster; it moves to x when the Work in y has released it\n";
     assert!(done.stdout.contains(waits), "{}", done.stdout);
 }

@@ -14,7 +14,8 @@ fn the_version_is_that_of_the_package() {
 fn help_is_a_result_and_names_every_command_and_the_exit_codes() {
     let done = Directory::new().run(&["--help"]);
     assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
-    for part in ["serve ", "preview ", "check ", "certs ", "completion ", "Exit codes: 0 fine; 1 findings"] {
+    for part in ["serve ", "preview ", "check ", "certs ", "completion ", "Exit codes: 0 success; 1 findings"]
+    {
         assert!(done.stdout.contains(part), "{part}\n{}", done.stdout);
     }
     assert!(done.stdout.is_ascii(), "no colour, no art");

@@ -189,7 +189,7 @@ fn a_cluster_that_is_refused_leaves_the_others_printed() {
 
 #[test]
 fn a_schedule_that_can_not_be_is_a_usage_error() {
-    const FORM: &str = "it is NAME=REPLICAS, for instance cluster-x=3; 0 is a number too";
+    const FORM: &str = "use NAME=REPLICAS, for instance cluster-x=3; REPLICAS is 0 or more";
     for (clusters, value, advice) in [
         ("a", "a", FORM),
         ("x=1,a", "a", FORM),
@@ -197,7 +197,7 @@ fn a_schedule_that_can_not_be_is_a_usage_error() {
         ("x=1.5", "x=1.5", FORM),
         ("x=2147483648", "x=2147483648", FORM),
         ("", "", FORM),
-        ("=1", "=1", "a cluster has a name"),
+        ("=1", "=1", "the name of the cluster is empty"),
     ] {
         let text = format!(
             "error: invalid value '{value}' for '--clusters <NAME=REPLICAS>': {advice}\n\nFor more information, try '--help'.\n"

@@ -134,7 +134,7 @@ fn explain_says_that_no_entry_is_for_a_target() {
     let directory = directory(&entry("ClusterTarget", "eu", V100));
     let (_, stdout, _) = preview(&directory, "pod.yaml", "oregon=0", &["-o", "explain"]);
     assert!(
-        stdout.contains("TargetPodTransformation/gpu: not for this target (none of its entries is)\n"),
+        stdout.contains("TargetPodTransformation/gpu: not for this target (it has no entry for it)\n"),
         "{stdout}"
     );
 }

@@ -4,40 +4,32 @@ use crate::files::{Directory, assert_done};
 
 /// Every flag of `serve` that takes something else than any text: a value that it refuses, and what it says then.
 const REFUSED: [(&str, &str, &str); 18] = [
-    (
-        "--bind-address <IP>",
-        "localhost",
-        "it is an IP address, for instance 10.0.0.1; names are not looked up",
-    ),
+    ("--bind-address <IP>", "localhost", "use an IP address, for instance 10.0.0.1; names are not looked up"),
     (
         "--bind-address <IP>",
         "0.0.0.0:8443",
-        "it is an IP address, for instance 10.0.0.1; names are not looked up",
+        "use an IP address, for instance 10.0.0.1; names are not looked up",
     ),
-    ("--secure-port <PORT>", "65536", "it is a port, from 0 to 65535"),
-    ("--secure-port <PORT>", "-1", "it is a port, from 0 to 65535"),
-    ("--secure-port <PORT>", "https", "it is a port, from 0 to 65535"),
-    (
-        "--admin-bind-address <IP:PORT>",
-        "127.0.0.1",
-        "it is IP:PORT, for instance 127.0.0.1:8080 or [::1]:8080",
-    ),
-    ("--admin-bind-address <IP:PORT>", ":8080", "it is IP:PORT, for instance 127.0.0.1:8080 or [::1]:8080"),
-    ("--ledger <LEDGER>", "file:", "it is `memory`, `file:PATH` or `kubernetes`"),
-    ("--ledger <LEDGER>", "/var/ledger", "it is `memory`, `file:PATH` or `kubernetes`"),
-    ("--ledger <LEDGER>", "memory:", "it is `memory`, `file:PATH` or `kubernetes`"),
+    ("--secure-port <PORT>", "65536", "use a port, from 0 to 65535"),
+    ("--secure-port <PORT>", "-1", "use a port, from 0 to 65535"),
+    ("--secure-port <PORT>", "https", "use a port, from 0 to 65535"),
+    ("--admin-bind-address <IP:PORT>", "127.0.0.1", "use IP:PORT, for instance 127.0.0.1:8080 or [::1]:8080"),
+    ("--admin-bind-address <IP:PORT>", ":8080", "use IP:PORT, for instance 127.0.0.1:8080 or [::1]:8080"),
+    ("--ledger <LEDGER>", "file:", "use `memory`, `file:PATH` or `kubernetes`"),
+    ("--ledger <LEDGER>", "/var/ledger", "use `memory`, `file:PATH` or `kubernetes`"),
+    ("--ledger <LEDGER>", "memory:", "use `memory`, `file:PATH` or `kubernetes`"),
     ("--log-format <FORMAT>", "yaml", "failed to parse \"yaml\" as a log format: it is text or json"),
     (
         "--log-level <LEVEL>",
         "loud",
         "\"loud\" is not a level; use off, error, warn, info, debug or trace, or loud=debug for a target",
     ),
-    ("--max-body-bytes <BYTES>", "0", "it is a number of bytes, at least 1"),
-    ("--max-body-bytes <BYTES>", "-1", "it is a number of bytes, at least 1"),
-    ("--max-body-bytes <BYTES>", "8MiB", "it is a number of bytes, at least 1"),
-    ("--drain-seconds <SECONDS>", "-1", "it is a whole number of seconds, 0 or more"),
-    ("--drain-seconds <SECONDS>", "1.5", "it is a whole number of seconds, 0 or more"),
-    ("--drain-seconds <SECONDS>", "5s", "it is a whole number of seconds, 0 or more"),
+    ("--max-body-bytes <BYTES>", "0", "use a number of bytes, at least 1"),
+    ("--max-body-bytes <BYTES>", "-1", "use a number of bytes, at least 1"),
+    ("--max-body-bytes <BYTES>", "8MiB", "use a number of bytes, at least 1"),
+    ("--drain-seconds <SECONDS>", "-1", "use a whole number of seconds, 0 or more"),
+    ("--drain-seconds <SECONDS>", "1.5", "use a whole number of seconds, 0 or more"),
+    ("--drain-seconds <SECONDS>", "5s", "use a whole number of seconds, 0 or more"),
 ];
 
 #[test]
@@ -64,7 +56,7 @@ fn what_does_not_go_together_is_refused() {
         (&["--in-cluster", "--state", "b"], "cannot be used with '--state"),
         (&["--ledger", "kubernetes"], "--ledger kubernetes needs --kubeconfig or --in-cluster"),
         (&["--leader-elect-renew-deadline", "20s"], "--leader-elect-renew-deadline"),
-        (&["--leader-elect-retry-period", "0s"], "it is a duration, such as 15s, 1m or 1m30s"),
+        (&["--leader-elect-retry-period", "0s"], "use a duration, such as 15s, 1m or 1m30s"),
         (&["--kubeconfig", "there-is-none"], "there-is-none"),
         (&["--in-cluster"], "--in-cluster"),
     ] {

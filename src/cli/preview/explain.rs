@@ -1,4 +1,4 @@
-//! `preview -o explain`: what each rule did in each cluster, and why it did nothing.
+//! `preview -o explain`: what each rule did in each cluster, or why it did nothing.
 
 use std::fmt::Write as _;
 
@@ -7,10 +7,9 @@ use crate::domain::{ClusterName, shorten};
 use crate::engine::{AllocationReason, Change, Placement, PlacementStatus, StepOutcome};
 use crate::json::Value;
 
-/// How much of a value is shown.
 const MAX_VALUE_BYTES: usize = 120;
 
-/// A table of all clusters, and for each where its allocations are and what came of each rule.
+/// A table of all clusters, then for each cluster its allocations and the outcome of each rule.
 pub(super) fn explain(shown: &[Shown<'_>], colour: bool) -> String {
     let mut text = table::clusters(shown);
     for shown in shown {
@@ -28,7 +27,7 @@ pub(super) fn explain(shown: &[Shown<'_>], colour: bool) -> String {
             line(&mut text, "no policy selects the object");
         }
         for step in &trace.steps {
-            line(&mut text, &format!("{}: {}", step.rule, told(&step.outcome)));
+            line(&mut text, &format!("{}: {}", step.rule, outcome(&step.outcome)));
             for warning in &step.warnings {
                 line(&mut text, &format!("  warning: {warning}"));
             }
@@ -51,9 +50,9 @@ fn line(text: &mut String, content: &str) {
 fn placed(placement: &Placement, cluster: &ClusterName) -> String {
     let mut text = format!("allocation {}: ", placement.allocation);
     let done = match &placement.status {
-        PlacementStatus::Nowhere => write!(text, "nowhere, the object is scheduled to no cluster"),
+        PlacementStatus::Nowhere => write!(text, "in no cluster, because the object is scheduled to none"),
         PlacementStatus::Waiting(from, to) => {
-            write!(text, "in no cluster; it goes to {to} when the Work in {from} has let go of it")
+            write!(text, "in no cluster; it moves to {to} when the Work in {from} has released it")
         }
         PlacementStatus::Cluster(host, why, was) => {
             let here = if host == cluster { "here" } else { "elsewhere" };
@@ -68,18 +67,20 @@ fn placed(placement: &Placement, cluster: &ClusterName) -> String {
 fn reason(why: AllocationReason) -> &'static str {
     match why {
         AllocationReason::Pinned => "its annotation pins it there",
-        AllocationReason::Sticky => "it is there already, and its cluster is still scheduled",
-        AllocationReason::Found => "it is there already, says the Work there",
-        AllocationReason::HighestWeight => "it has the most replicas, or is the first of those that have",
+        AllocationReason::Sticky => "it is there already, and the cluster is still scheduled",
+        AllocationReason::Found => "it is there already, according to the Work there",
+        AllocationReason::HighestWeight => {
+            "the cluster has the most replicas, or is the first of those that have"
+        }
     }
 }
 
-fn told(outcome: &StepOutcome<'_>) -> String {
+fn outcome(outcome: &StepOutcome<'_>) -> String {
     match outcome {
         StepOutcome::OtherCluster => "not for this cluster (targetCluster)".to_owned(),
-        StepOutcome::NoEntry => "not for this target (none of its entries is)".to_owned(),
+        StepOutcome::NoEntry => "not for this target (it has no entry for it)".to_owned(),
         StepOutcome::ConditionFalse(source) => {
-            format!("not applied, its condition does not hold: {}", clipped(source.clone()))
+            format!("not applied, its condition is false: {}", clipped(source.clone()))
         }
         StepOutcome::Skipped(failure) => format!("skipped (onError): {failure}"),
         StepOutcome::Nothing => "nothing to change".to_owned(),
@@ -98,7 +99,6 @@ fn changed(change: &Change<'_>) -> String {
     }
 }
 
-/// One line of bounded length.
 fn clipped(text: String) -> String {
     let line = if text.contains(['\n', '\r']) {
         text.split_whitespace().collect::<Vec<_>>().join(" ")

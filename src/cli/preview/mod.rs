@@ -1,4 +1,4 @@
-//! `reviser preview`: the same service as the server's, with files for its input and a ledger that is forgotten.
+//! `reviser preview`: the service of `serve`, with objects from files and a ledger in memory.
 
 mod explain;
 mod render;
@@ -15,13 +15,12 @@ use crate::json::Value;
 use crate::service::Service;
 use crate::state::memory::MemoryLedger;
 
-/// What the clusters would get of one object.
 struct Preview<'v> {
     object: &'v TrialObject,
     shown: Vec<Shown<'v>>,
 }
 
-/// What one cluster would get.
+/// One object in one cluster.
 struct Shown<'v> {
     cluster: &'v ClusterName,
     replicas: i64,
@@ -29,7 +28,6 @@ struct Shown<'v> {
     revised: Result<Version<'v>, Failure>,
 }
 
-/// The version of one cluster.
 struct Version<'v> {
     object: Value<'v>,
     /// The text of the patch.
@@ -38,9 +36,8 @@ struct Version<'v> {
     applied: Vec<String>,
     /// The allocations that it hosts.
     hosts: Vec<String>,
-    /// What the user should know about rules that did less than they say.
     warnings: Vec<String>,
-    /// Why it is so, where that was asked for.
+    /// Only for `-o explain`.
     trace: Option<Trace<'v>>,
 }
 
@@ -54,14 +51,12 @@ impl<'v> Version<'v> {
 }
 
 pub(super) fn run(arguments: &PreviewArgs) -> Result<(), CliError> {
-    let loaded = app::load(&arguments.policies.policies).map_err(|findings| {
-        CliError::Refused(format!("the policies are refused:\n{}", findings.join("\n")))
-    })?;
+    let loaded = app::load(&arguments.policies.policies).map_err(CliError::refused_policies)?;
     if loaded.built_in {
         output::note("no --policy: using the built-in example");
     }
     let schedule = trial::schedule(&arguments.trial)?;
-    let clusters = chosen(arguments, &schedule)?;
+    let clusters = shown_clusters(arguments, &schedule)?;
     let TrialObjects { objects, faults, notes } =
         TrialObjects::read(&arguments.trial.filenames, arguments.trial.original.as_deref());
     if !faults.is_empty() {
@@ -96,7 +91,6 @@ pub(super) fn run(arguments: &PreviewArgs) -> Result<(), CliError> {
     print(arguments, &previews.into_iter().map(|(preview, _)| preview).collect::<Vec<_>>())
 }
 
-/// What all objects are previewed with.
 struct Run<'r> {
     policies: &'r PolicySet,
     service: Service,
@@ -106,7 +100,7 @@ struct Run<'r> {
 }
 
 impl<'r> Run<'r> {
-    /// What each cluster would get of `object`, and whether a rule reads its template.
+    /// Also returns whether a rule reads the object's template.
     async fn preview<'v>(&self, object: &'v TrialObject, parsed: &'v Parsed<'_>) -> (Preview<'v>, bool)
     where
         'r: 'v,
@@ -119,7 +113,7 @@ impl<'r> Run<'r> {
                 "no policy selects {workload} ({api_version}): every cluster gets it unchanged"
             ));
         }
-        // Where the transformations can't be read, each cluster shows the failure.
+        // If this fails, the revision for each cluster fails alike and reports it.
         for unknown in self.service.unknown_targets(workload, &root).await.unwrap_or_default() {
             output::note(&format!("warning: {unknown}"));
         }
@@ -145,7 +139,10 @@ impl<'r> Run<'r> {
 }
 
 /// The clusters to show, in the order of the schedule.
-fn chosen<'s>(arguments: &'s PreviewArgs, schedule: &'s Schedule) -> Result<Vec<&'s ClusterName>, CliError> {
+fn shown_clusters<'s>(
+    arguments: &'s PreviewArgs,
+    schedule: &'s Schedule,
+) -> Result<Vec<&'s ClusterName>, CliError> {
     match &arguments.cluster {
         None => Ok(schedule.clusters().iter().map(|entry| &entry.name).collect()),
         Some(cluster) if schedule.lists(cluster) => Ok(vec![cluster]),
@@ -160,7 +157,7 @@ fn chosen<'s>(arguments: &'s PreviewArgs, schedule: &'s Schedule) -> Result<Vec<
     }
 }
 
-/// What the ledger is to hold at the beginning, for each of the objects.
+/// The initial ledger: the entries of `--allocation` for each object.
 fn allocations(
     arguments: &PreviewArgs,
     policies: &PolicySet,
@@ -184,8 +181,7 @@ fn allocations(
 fn print(arguments: &PreviewArgs, previews: &[Preview<'_>]) -> Result<(), CliError> {
     let mut refused = Vec::new();
     for preview in previews {
-        // A message does not name the object if there is only one.
-        let about = if previews.len() == 1 {
+        let prefix = if previews.len() == 1 {
             String::new()
         } else {
             format!("{}: ", preview.object.workload.qualified_name())
@@ -195,8 +191,8 @@ fn print(arguments: &PreviewArgs, previews: &[Preview<'_>]) -> Result<(), CliErr
                 Ok(version) => version
                     .warnings
                     .iter()
-                    .for_each(|warning| output::note(&format!("warning: {about}{warning}"))),
-                Err(failure) => refused.push(format!("{about}{}", failure.message())),
+                    .for_each(|warning| output::note(&format!("warning: {prefix}{warning}"))),
+                Err(failure) => refused.push(format!("{prefix}{}", failure.message())),
             }
         }
     }
@@ -205,8 +201,8 @@ fn print(arguments: &PreviewArgs, previews: &[Preview<'_>]) -> Result<(), CliErr
         return Err(CliError::Refused(refused.join("\nerror: ")));
     }
     let text = match previews {
-        [Preview { shown, .. }] => render::one(arguments.output, shown, single),
-        several => render::several(arguments.output, several, single),
+        [Preview { shown, .. }] => render::object(arguments.output, shown, single),
+        several => render::objects(arguments.output, several, single),
     };
     output::write(text.as_bytes())?;
     if refused.is_empty() { Ok(()) } else { Err(CliError::Refused(refused.join("\nerror: "))) }

@@ -1,4 +1,4 @@
-//! What `preview` prints.
+//! The output formats of `preview`.
 
 use similar::{ChangeTag, TextDiff};
 
@@ -8,26 +8,26 @@ use crate::cli::output::colour_on_stdout;
 use crate::json::{Object, Value};
 use crate::yaml;
 
-/// One object. `single`: only the version of the one cluster is wanted, and nothing around it.
-pub(super) fn one(format: PreviewFormat, shown: &[Shown<'_>], single: bool) -> String {
+/// `single`: `--cluster` is given, and the output is the plain object or patch.
+pub(super) fn object(format: PreviewFormat, shown: &[Shown<'_>], single: bool) -> String {
     match (format, shown) {
         (PreviewFormat::Diff, _) => diff(shown, colour_on_stdout()),
         (PreviewFormat::Explain, _) => explain::explain(shown, colour_on_stdout()),
-        (PreviewFormat::Yaml, [one]) if single => yaml_object(one),
+        (PreviewFormat::Yaml, [shown]) if single => yaml_object(shown),
         (PreviewFormat::Yaml, _) => documents(shown, ""),
-        (PreviewFormat::Json, [one]) if single => {
-            one.revised.as_ref().map(|it| pretty(&it.object)).unwrap_or_default()
+        (PreviewFormat::Json, [shown]) if single => {
+            shown.revised.as_ref().map(|it| pretty(&it.object)).unwrap_or_default()
         }
         (PreviewFormat::Json, _) => {
             pretty(&Value::Object([("clusters", clusters(shown))].into_iter().collect()))
         }
-        (PreviewFormat::Patch, [one]) if single => patch(one),
+        (PreviewFormat::Patch, [shown]) if single => patch(shown),
         (PreviewFormat::Patch, _) => patches(shown),
     }
 }
 
-/// Several objects, each headed by its name. `single`: of one cluster, for programs that take several objects.
-pub(super) fn several(format: PreviewFormat, previews: &[Preview<'_>], single: bool) -> String {
+/// Several objects, each headed by its name. `single`: `--cluster` is given, and YAML and JSON are what `kubectl` reads.
+pub(super) fn objects(format: PreviewFormat, previews: &[Preview<'_>], single: bool) -> String {
     let name = |preview: &Preview<'_>| format!("# object: {}", preview.object.workload.qualified_name());
     let sections = |section: &dyn Fn(&[Shown<'_>]) -> String, colour: bool| {
         let section = |preview: &Preview<'_>| {
@@ -48,7 +48,7 @@ pub(super) fn several(format: PreviewFormat, previews: &[Preview<'_>], single: b
             sections(&|shown| explain::explain(shown, colour), colour).join("\n")
         }
         PreviewFormat::Patch if single => {
-            sections(&|shown| shown.iter().map(|one| patch(one) + "\n").collect(), false).concat()
+            sections(&|shown| shown.iter().map(|shown| patch(shown) + "\n").collect(), false).concat()
         }
         PreviewFormat::Patch => sections(&patches, false).concat(),
         PreviewFormat::Yaml if single => {
@@ -71,13 +71,13 @@ pub(super) fn several(format: PreviewFormat, previews: &[Preview<'_>], single: b
             pretty(&Value::Object(list.into_iter().collect()))
         }
         PreviewFormat::Json => {
-            let objects = Value::array(previews.iter().map(object).collect());
+            let objects = Value::array(previews.iter().map(json_object).collect());
             pretty(&Value::Object([("objects", objects)].into_iter().collect()))
         }
     }
 }
 
-fn object<'v>(preview: &Preview<'v>) -> Value<'v> {
+fn json_object<'v>(preview: &Preview<'v>) -> Value<'v> {
     let workload = &preview.object.workload;
     let members: [(&str, Value<'_>); 5] = [
         ("apiVersion", workload.gvk.api_version().into()),
@@ -91,10 +91,10 @@ fn object<'v>(preview: &Preview<'v>) -> Value<'v> {
 
 /// `[{"name", "replicas", "object" | "error"}]`
 fn clusters<'v>(shown: &[Shown<'v>]) -> Value<'v> {
-    Value::array(shown.iter().map(entry).collect())
+    Value::array(shown.iter().map(json_cluster).collect())
 }
 
-fn entry<'v>(shown: &Shown<'v>) -> Value<'v> {
+fn json_cluster<'v>(shown: &Shown<'v>) -> Value<'v> {
     let (name, value) = match &shown.revised {
         Ok(version) => ("object", version.object.clone()),
         Err(failure) => ("error", failure.message().into()),
@@ -113,7 +113,6 @@ fn pretty(value: &Value<'_>) -> String {
     text
 }
 
-/// One document.
 fn yaml_object(shown: &Shown<'_>) -> String {
     let mut text = String::new();
     if let Ok(revised) = &shown.revised {
@@ -122,7 +121,7 @@ fn yaml_object(shown: &Shown<'_>) -> String {
     text
 }
 
-/// A document for each cluster, headed by `head` and its name. A refused cluster has none.
+/// A document for each cluster that is not refused, headed by `head` and its name.
 fn documents(shown: &[Shown<'_>], head: &str) -> String {
     let headed = |shown: &Shown<'_>| format!("{head}# cluster: {}\n{}", shown.cluster, yaml_object(shown));
     let documents: Vec<String> = shown.iter().filter(|shown| shown.revised.is_ok()).map(headed).collect();
@@ -135,7 +134,7 @@ fn patches(shown: &[Shown<'_>]) -> String {
     shown.iter().filter(|shown| shown.revised.is_ok()).map(headed).collect()
 }
 
-/// The bytes that a decoded reply of the webhook would hold: no line break at the end.
+/// The bytes of the webhook's decoded patch, without a line break at the end.
 fn patch(shown: &Shown<'_>) -> String {
     shown.revised.as_ref().map(|revised| revised.patch.clone()).unwrap_or_default()
 }
@@ -171,13 +170,12 @@ const GREEN: &str = "\u{1b}[32m";
 const CYAN: &str = "\u{1b}[36m";
 const BOLD: &str = "\u{1b}[1m";
 
-/// An empty line and the first line of what is said about a cluster.
 pub(super) fn heading(text: &mut String, content: &str, colour: bool) {
     text.push('\n');
     painted(text, if colour { BOLD } else { "" }, &content);
 }
 
-/// A line, in a colour if there is one.
+/// `colour` is an escape sequence or empty.
 fn painted(text: &mut String, colour: &str, content: &dyn std::fmt::Display) {
     let end = if colour.is_empty() { "" } else { "\u{1b}[0m" };
     line(text, &format_args!("{colour}{content}{end}"));
@@ -195,7 +193,7 @@ mod tests {
     use crate::domain::ClusterName;
 
     #[test]
-    fn colour_is_around_lines_and_changes_no_text() {
+    fn colour_changes_no_text() {
         let (cluster, before) = (ClusterName::new("x").unwrap(), Value::parse(br#"{"a":1,"b":2}"#).unwrap());
         let object = Value::parse(br#"{"a":1,"b":3}"#).unwrap();
         let (patch, applied) = ("[...]".to_owned(), vec!["r".to_owned()]);

@@ -1,4 +1,4 @@
-//! The table of clusters above what is for people.
+//! The table of clusters at the top of `diff` and `explain`.
 
 use super::Shown;
 
