@@ -286,30 +286,30 @@ const FOR_CALLERS: [(&str, &str); 5] = [
 /// What `reviser manifests` prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum ManifestsFor {
-    /// Karmada's resource interpreter; the configuration is for Karmada's API server
+    /// Webhook of Karmada's resource interpreter, for Karmada's API server
     KarmadaInterpreter,
-    /// Admission of Works, by which Karmada delivers; the configuration is for Karmada's API server too
+    /// Admission of Karmada's Works, for Karmada's API server
     KarmadaWorks,
-    /// Admission of pods in a source of Admiralty; the configuration is for the source's API server
+    /// Admission of pods in a source of Admiralty, for the source's API server
     AdmiraltySource,
-    /// Admission of pods on their way into a target of Admiralty; the configuration is for the target's API server
+    /// Admission of PodChaperons in a target of Admiralty, for the target's API server
     AdmiraltyTarget,
-    /// Admission of policies that are custom resources; the configuration is for the API server that holds them
+    /// Validation of policies that are custom resources, for the API server that holds them
     Policies,
-    /// No webhook: the custom resource definitions of the policies, to apply with kubectl apply --server-side
+    /// The CustomResourceDefinitions of the policies, for kubectl apply --server-side
     Crds,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct ManifestsArgs {
-    /// Who calls the webhook, or crds
+    /// What to print
     #[arg(long = "for", value_enum, value_name = "CALLER", env = "REVISER_FOR")]
     pub(super) purpose: ManifestsFor,
-    /// Where the caller reaches the server: https, host and port; the path is added, but for admiralty-target it has to be
-    /// /mutate/podchaperons/NAME, NAME being what the source calls the target. Required for all but crds
+    /// URL at which the caller reaches the server: https, host and port. The path is added, except for admiralty-target: there
+    /// it is /mutate/podchaperons/NAME, where NAME is the name of the target in the source. Required for all but crds
     #[arg(long, value_name = "URL", env = "REVISER_URL", required_if_eq_any = FOR_CALLERS)]
     pub(super) url: Option<String>,
-    /// The certificates of the authorities that it is to trust; those of its system if left out
+    /// Certificates of the authorities that the caller trusts. Default: the authorities of its system
     #[arg(long, value_name = "FILE", env = "REVISER_CA_FILE")]
     pub(super) ca_file: Option<PathBuf>,
     #[command(flatten)]

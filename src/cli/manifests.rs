@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &ManifestsArgs) -> Result<(), CliError> {
             let transformations = policies.has_transformations();
             if selected.is_empty() && !transformations {
                 output::note(
-                    "no policy selects anything: only Works that are revised already are sent, to be undone",
+                    "no policy selects anything: only Works that are already revised are sent, to undo the revision",
                 );
             }
             WorksHook { url, ca_bundle, selected, transformations }.yaml()
@@ -62,16 +62,13 @@ fn url(arguments: &ManifestsArgs, path: &'static str) -> Result<HookUrl, CliErro
 }
 
 fn policies(arguments: &ManifestsArgs) -> Result<PolicySet, CliError> {
-    let loaded = app::load(&arguments.policies.policies).map_err(|findings| {
-        CliError::Refused(format!("the policies are refused:\n{}", findings.join("\n")))
-    })?;
+    let loaded = app::load(&arguments.policies.policies).map_err(CliError::refused_policies)?;
     if loaded.built_in {
         output::note("no --policy: using the built-in example");
     }
     Ok(loaded.policies)
 }
 
-/// The certificates that `caller` trusts.
 fn ca_bundle(arguments: &ManifestsArgs, caller: &str) -> Result<Option<CaBundle>, CliError> {
     let Some(path) = &arguments.ca_file else {
         output::note(&format!(
