@@ -106,7 +106,7 @@ fn what_comes_back_as_it_was_stored_stays() {
 fn a_revision_that_can_not_be_taken_back_is_denied_unless_it_is_stored_already() {
     let mut door = Door::open();
     let stored = stored(&door);
-    let garbled = "the annotation reviser.io/revision of the Work is garbled";
+    let malformed = "the annotation reviser.io/revision of the Work is malformed";
     let missing = "the annotation reviser.io/revision of the Work has no record of it";
     let edited = "another client changed what the revision wrote: /spec/strategy/canary/steps/0/properties/pull: is not what was written there";
     let pull = "/spec/workload/manifests/0/spec/strategy/canary/steps/0/properties/pull";
@@ -117,26 +117,26 @@ fn a_revision_that_can_not_be_taken_back_is_denied_unless_it_is_stored_already()
             recorded(&stored, |record| with(record, r#""version":1"#, r#""version":2"#).into()),
             "the annotation reviser.io/revision of the Work has a format that this version of reviser does not support",
         ),
-        ("half a record", recorded(&stored, |record| record[..record.len() / 2].into()), garbled),
-        ("a record that is no JSON", recorded(&stored, |_| "yes".into()), garbled),
-        ("an empty record", recorded(&stored, |_| "".into()), garbled),
-        ("a record that is a list", recorded(&stored, |_| "[]".into()), garbled),
-        ("a record that is a number", recorded(&stored, |_| 1.into()), garbled),
+        ("half a record", recorded(&stored, |record| record[..record.len() / 2].into()), malformed),
+        ("a record that is no JSON", recorded(&stored, |_| "yes".into()), malformed),
+        ("an empty record", recorded(&stored, |_| "".into()), malformed),
+        ("a record that is a list", recorded(&stored, |_| "[]".into()), malformed),
+        ("a record that is a number", recorded(&stored, |_| 1.into()), malformed),
         (
             "a record with other values",
             recorded(&stored, |record| with(record, r#""was":"true""#, r#""was":"false""#).into()),
-            garbled,
+            malformed,
         ),
         (
             "a record of others",
             recorded(&stored, |record| with(record, "shop/checkout", "shop/cart").into()),
-            garbled,
+            malformed,
         ),
         ("a record of nothing", recorded(&stored, |_| r#"{"version":1,"manifests":[]}"#.into()), missing),
         (
             "a record nested deep",
             recorded(&stored, |_| format!("{}{}", "[".repeat(10_000), "]".repeat(10_000)).into()),
-            garbled,
+            malformed,
         ),
         (
             "a marker that is a number",
@@ -186,7 +186,7 @@ fn an_unmarked_manifest_does_not_mind_what_the_record_is() {
     let put = r#"{"op":"replace","path":"/metadata/annotations/reviser.io~1revision","#;
     door.check(&[
         ("from a future version", with_record(r#"{"version":7}"#.into()), Patch(put)),
-        ("garbled", with_record("{".into()), Patch(put)),
+        ("malformed", with_record("{".into()), Patch(put)),
         ("a number", with_record(1.into()), Patch(put)),
     ]);
     let mut nothing = unrevised.clone();
