@@ -287,6 +287,17 @@ fn the_table_is_the_one_in_the_documentation() {
 }
 
 #[test]
+fn the_paths_in_the_documentation_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let paths = text.split('`').skip(1).step_by(2).filter(|span| {
+        ["src/", "tests/", "manifests/", "benches/"].iter().any(|folder| span.starts_with(folder))
+    });
+    let missing: Vec<&str> = paths.filter(|path| !root.join(path).exists()).collect();
+    assert_eq!(missing, [""; 0]);
+}
+
+#[test]
 fn the_search_finds_what_it_is_for() {
     let code = "use crate::{a::{B, c::D}, e, f::G};\nlet x = crate::h::i();";
     assert_eq!(used(code).into_iter().collect::<Vec<_>>(), ["a", "e", "f", "h"]);
