@@ -102,10 +102,10 @@ async fn a_pin_on_the_template_moves_it_and_is_remembered() {
     assert_eq!(ask("x", None).await.unwrap(), "[]");
     assert_eq!(ask("x", Some(pin)).await.unwrap(), NULLED);
     assert_eq!(ask("z", None).await.unwrap(), "[]");
-    // Not scheduled there: the pin is as if it were not.
+    // A pin to a cluster that is not scheduled has no effect.
     let elsewhere = r#"{"metadata":{"annotations":{"reviser.io/lead-cluster":"y"}}}"#;
     assert_eq!(ask("z", Some(elsewhere)).await.unwrap(), "[]");
-    // An object of its own may carry it where there is no template; a template without it overrules that.
+    // Without a template the pin of the object counts; a template without a pin takes precedence.
     let pinned_object =
         STEPS.replace(r#""name":"n""#, r#""name":"n","annotations":{"reviser.io/lead-cluster":"x"}"#);
     assert_eq!(
@@ -127,7 +127,7 @@ async fn nothing_is_claimed_unless_a_rule_needs_it() {
     let ledger = Arc::new(MemoryLedger::default());
     let service = Service::new(policies(RULE), ledger.clone());
     for object in [r#"{"steps":[]}"#, "{}", r#"{"steps":[{"t":"other"}]}"#] {
-        // The schedule is not known, and nobody asks for it.
+        // No rule needs the unknown schedule.
         assert_eq!(revised(&service, object, target("x", None)).await.unwrap(), "[]");
     }
     let key = AllocationKey::new("lead", &workload());
@@ -169,7 +169,7 @@ async fn rules_apply_in_order_to_their_clusters_and_are_named() {
 }
 
 #[tokio::test]
-async fn a_failure_says_whose_it_is_and_where() {
+async fn a_failure_names_the_object_and_the_path() {
     let service = Service::new(policies(RULE), Arc::new(MemoryLedger::default()));
     let failed = |object: &'static str| revised(&service, object, target("z", Some(BOTH)));
     assert_eq!(
@@ -243,18 +243,18 @@ async fn an_invalid_resource_refuses_only_what_it_selects() {
         revised().await,
         answer(&service, object, Operation::ReviseReplica { replicas: 1 }).await,
     ] {
-        let told = answer.unwrap_err();
+        let message = answer.unwrap_err();
         assert!(
-            told.starts_with("503 ResourceInterpretation/i: interprets this kind, and is out of use"),
-            "{told}"
+            message.starts_with("503 ResourceInterpretation/i: interprets this kind, and is out of use"),
+            "{message}"
         );
     }
-    // Nobody asks how it is interpreted where nothing is at work.
+    // An object that nothing selects needs no interpretation.
     service.replace_policies(policy::admit(&[interpretation("size")]).policies);
     assert_eq!(revised().await.unwrap(), "[]");
 }
 
-/// A ledger that can't be read or written, or never answers.
+/// A ledger that fails, or never answers.
 #[derive(Debug)]
 enum Broken {
     Fails,
@@ -293,7 +293,7 @@ impl Ledger for Broken {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_needs_the_ledger_is_not_answered_without_it() {
+async fn a_rule_with_an_allocation_fails_without_the_ledger() {
     let service = Service::new(policies(RULE), Arc::new(Broken::Fails));
     assert_eq!(
         revised(&service, STEPS, target("x", Some(BOTH))).await.unwrap_err(),
@@ -307,10 +307,10 @@ async fn what_needs_the_ledger_is_not_answered_without_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_that_ask_at_once_all_get_the_same_host() {
+async fn concurrent_requests_get_the_same_host() {
     for _ in 0..50 {
         let service = Arc::new(Service::new(policies(RULE), Arc::new(MemoryLedger::default())));
-        // Every task sees another schedule, so that without the ledger they would disagree.
+        // Each task has another schedule, so that without the ledger they would disagree.
         let names = ["a", "b", "c", "d"];
         let tasks = (0..16).map(|task| {
             let service = service.clone();
@@ -334,7 +334,7 @@ async fn of_many_that_ask_at_once_all_get_the_same_host() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_request_sees_one_set_of_policies_from_beginning_to_end() {
-    // Each set writes its own name in two places, by two policies, with a question to the ledger in between.
+    // Each set writes its name in two places, by two policies, with a ledger call in between.
     let set = |name: &str| {
         let policy = |policy: &str, allocation: &str, place: &str| {
             document(&format!(

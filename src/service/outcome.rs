@@ -4,7 +4,7 @@ use crate::domain::{ClusterName, Failure};
 use crate::engine::{HandoverEvent, Revision, SkippedRule};
 use crate::patch::Patch;
 
-/// The result of a request, with what its log line, its metrics and its caller get besides.
+/// The result of a request, and what its log line, its metrics and its warnings need.
 #[derive(Clone, Debug)]
 pub struct Outcome<T> {
     pub result: Result<T, Failure>,

@@ -21,7 +21,7 @@ pub struct Rewrite<'w, 'a> {
     record: Record,
 }
 
-/// What the record of a revised manifest holds besides its undo.
+/// The parts of a record entry that do not follow from the draft.
 #[derive(Clone, Debug)]
 pub struct Revised {
     pub rules: Vec<String>,

@@ -26,7 +26,7 @@ fn work(annotations: &str, manifest: &str) -> String {
 const BOUND: &str = r#"{"resourcebinding.karmada.io/name":"b","resourcebinding.karmada.io/namespace":"ns"}"#;
 const MANIFEST: &str = r#"{"apiVersion":"a/v1","kind":"Train","metadata":{"annotations":{"own":"1"},"name":"n","namespace":"ns"},"spec":{"a":1.0,"b":[],"c":null}}"#;
 
-/// What an API server makes of a patch.
+/// The object after an API server applied the patch.
 fn applied(object: &str, patch: &crate::patch::Patch<'_>) -> String {
     let mut object: serde_json::Value = serde_json::from_str(object).unwrap();
     let patch: json_patch::Patch = serde_json::from_str(&patch.to_text()).unwrap();
@@ -35,7 +35,7 @@ fn applied(object: &str, patch: &crate::patch::Patch<'_>) -> String {
 }
 
 #[expect(clippy::unwrap_in_result, reason = "what is an error of the test is none of the result")]
-/// Rewrites the one manifest of a Work, if there is a change to make, as the service does it.
+/// Rewrites the only manifest of a Work as the Work door does.
 fn rewrite(
     text: &str,
     old: Option<&str>,
@@ -78,7 +78,7 @@ fn rewrite(
 const CHANGE: &[(&str, Option<&str>)] = &[("/spec/a", Some("2")), ("/spec/d/e", None)];
 
 #[test]
-fn a_revision_is_marked_recorded_and_taken_back() {
+fn a_revision_is_marked_recorded_and_undone() {
     let written = work(BOUND, MANIFEST);
     let revised = rewrite(&written, None, &["fort"], CHANGE).unwrap();
     let text = Text::parse(revised.as_bytes()).unwrap();
@@ -86,12 +86,12 @@ fn a_revision_is_marked_recorded_and_taken_back() {
     assert!(read.is_recorded() && read.manifests[0].is_marked());
     let delivery = read.delivery(&ClusterName::new("x").unwrap(), &workload()).unwrap();
     assert_eq!(delivery.hosts, Hosts::Recorded(vec!["fort".to_owned()]));
-    // Revised again it is the same, whoever sends it.
+    // A second revision changes nothing, with and without the stored Work.
     assert_eq!(rewrite(&revised, None, &["fort"], CHANGE).unwrap(), revised);
     assert_eq!(rewrite(&revised, Some(&revised), &["fort"], CHANGE).unwrap(), revised);
-    // With nothing to change any more both annotations go.
+    // A revision without changes removes both annotations.
     assert_eq!(value(&rewrite(&revised, None, &[], &[]).unwrap()), value(&written));
-    // Other rules start from what Karmada wrote.
+    // Other rules begin with the manifest that Karmada wrote.
     let other = &[("/spec/b", Some("[1]"))];
     assert_eq!(rewrite(&revised, None, &[], other).unwrap(), rewrite(&written, None, &[], other).unwrap());
     // Karmada overwrites the manifest and keeps the Work's annotations.
@@ -105,9 +105,9 @@ fn a_revision_is_marked_recorded_and_taken_back() {
     );
 }
 
-/// Karmada gives a Work of a Namespace no annotations, and a patch can only add to a map that is there.
+/// Karmada writes no annotations to the Work of a Namespace, and a patch can only add to an existing map.
 #[test]
-fn the_record_brings_the_maps_that_are_missing_and_takes_them_away_again() {
+fn the_record_adds_missing_maps_and_removes_them_again() {
     let written = work(BOUND, MANIFEST);
     for metadata in [r#""annotations":null,"#, "", r#""annotations":{},"#, r#""annotations":{"a":"b"},"#] {
         let written = written.replace(&format!(r#","annotations":{BOUND}"#), "");
@@ -116,7 +116,7 @@ fn the_record_brings_the_maps_that_are_missing_and_takes_them_away_again() {
         let text = Text::parse(revised.as_bytes()).unwrap();
         assert!(Work::read(text.root()).unwrap().is_recorded());
         assert_eq!(rewrite(&revised, None, &[], CHANGE).unwrap(), revised, "{metadata}");
-        // An API server stores no empty map of annotations.
+        // An API server drops an empty map of annotations.
         let stored = written.replace(r#""annotations":null,"#, "").replace(r#""annotations":{},"#, "");
         assert_eq!(value(&rewrite(&revised, None, &[], &[]).unwrap()), value(&stored), "{metadata}");
     }
@@ -126,7 +126,7 @@ fn the_record_brings_the_maps_that_are_missing_and_takes_them_away_again() {
 }
 
 #[test]
-fn what_hosts_an_allocation_is_recorded_even_if_nothing_changes() {
+fn a_host_is_recorded_even_if_nothing_changes() {
     let written = work(BOUND, MANIFEST);
     let revised = rewrite(&written, None, &["fort"], &[]).unwrap();
     let text = Text::parse(revised.as_bytes()).unwrap();
@@ -140,9 +140,9 @@ fn what_hosts_an_allocation_is_recorded_even_if_nothing_changes() {
     assert_eq!(read.delivery(&cluster, &other), None);
 }
 
-/// A record says something about a manifest only while that is the one that it was written for.
+/// A record counts only for the manifest that it was written for.
 #[test]
-fn a_record_of_another_manifest_says_nothing() {
+fn a_record_of_another_manifest_is_ignored() {
     let revised = rewrite(&work(BOUND, MANIFEST), None, &[], CHANGE).unwrap();
     let annotations =
         value(&revised).at(&Pointer::parse("/metadata/annotations").unwrap()).unwrap().to_string();
@@ -156,13 +156,13 @@ fn a_record_of_another_manifest_says_nothing() {
 }
 
 #[test]
-fn a_marker_without_a_fitting_record_is_refused_with_what_to_do() {
+fn a_marker_without_a_fitting_record_is_refused() {
     let written = work(BOUND, MANIFEST);
     let revised = rewrite(&written, None, &[], CHANGE).unwrap();
     let refused = |text: &str, old: Option<&str>| rewrite(text, old, &[], CHANGE).unwrap_err();
     let manifest =
         value(&revised).at(&Pointer::parse("/spec/workload/manifests/0").unwrap()).unwrap().to_string();
-    // The record is missing: the stored one helps, if it fits.
+    // Without a record, the record of the stored Work is used if it fits.
     let bare = work(BOUND, &manifest);
     assert_eq!(value(&rewrite(&bare, Some(&revised), &[], CHANGE).unwrap()), value(&revised));
     let expected = "Train/n: /spec/workload/manifests/0: it is marked as revised (reviser.io/revised), but the annotation reviser.io/revision \
@@ -209,7 +209,7 @@ fn a_record_that_does_not_fit_is_refused() {
 }
 
 #[test]
-fn what_is_no_work_has_nothing_in_it() {
+fn members_of_the_wrong_type_count_as_missing() {
     for text in [
         "{}",
         r#"{"metadata":1,"spec":[]}"#,
@@ -291,7 +291,7 @@ fn any_change() -> impl Strategy<Value = Change> {
     let values =
         [None, Some("{}"), Some("[]"), Some("[{\"g\":1},2]"), Some("1"), Some("1.50"), Some("\"text\"")];
     let one = (proptest::sample::select(places.to_vec()), proptest::sample::select(values.to_vec()));
-    // Something that is not a map would be in the way of `/spec/b/x`.
+    // Only a map can hold `/spec/b/x`.
     let fits = |(place, _): &(&str, Option<&str>)| !place.starts_with("/spec/b");
     proptest::collection::vec(one.prop_filter("no list in the way", fits), 0..5)
 }
@@ -299,8 +299,8 @@ fn any_change() -> impl Strategy<Value = Change> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1024))]
 
-    /// f(f(x)) = f(x); a changed policy renders from the original; without one the manifest is as Karmada wrote it; with
-    /// Karmada's webhook and the API server in between, before and after.
+    /// f(f(x)) = f(x); a changed policy starts from the original; without a policy the manifest is what Karmada wrote. All
+    /// hold with the changes of Karmada's webhook and the API server in between.
     #[test]
     fn a_revision_can_always_be_made_again_changed_and_taken_back(
         manifest in any_manifest(), first in any_change(), second in any_change(),
@@ -310,14 +310,14 @@ proptest! {
         let revised = mutated(&rewrite(&written, None, &[], &first).unwrap());
         prop_assert_eq!(&mutated(&rewrite(&revised, Some(&revised), &[], &first).unwrap()), &revised);
         prop_assert_eq!(unchanged(&revised), unchanged(&written));
-        let anew = mutated(&rewrite(&revised, None, &[], &second).unwrap());
-        prop_assert_eq!(&anew, &mutated(&rewrite(&written, None, &[], &second).unwrap()));
-        prop_assert_eq!(unchanged(&anew), unchanged(&written));
+        let again = mutated(&rewrite(&revised, None, &[], &second).unwrap());
+        prop_assert_eq!(&again, &mutated(&rewrite(&written, None, &[], &second).unwrap()));
+        prop_assert_eq!(unchanged(&again), unchanged(&written));
     }
 }
 
 #[test]
-fn a_place_that_is_there_is_replaced_and_the_record_comes_first() {
+fn an_existing_value_is_replaced_and_the_record_comes_first() {
     let text = work(BOUND, MANIFEST);
     let text = Text::parse(text.as_bytes()).unwrap();
     let work = Work::read(text.root()).unwrap();

@@ -1,18 +1,18 @@
-//! What is read out of a request, what is wrong with one, and the bytes of a reply.
+//! Decoding requests, refusing invalid ones, and encoding replies.
 
 use super::{Decoded, OperationName, Unreadable, encode, parse};
 use crate::domain::{Answer, Failure, Operation};
 use crate::json::{Text, Value};
 use crate::patch::Patch;
 
-/// Tests are short: nothing is given back.
+/// Leaks the body, so that the result can borrow from it.
 fn decode(body: &[u8]) -> Result<Decoded<'static>, Unreadable> {
     let body = Box::leak(Box::new(body.to_vec()));
     let text: &'static Text<'static> = Box::leak(Box::new(parse(body)?));
     super::decode(text)
 }
 
-/// A request with these members instead of, or besides, those of a right one; null takes a member away.
+/// A valid request with these members replaced or added; null removes a member.
 fn request(changes: serde_json::Value) -> String {
     let mut body = serde_json::json!({
         "apiVersion": "config.karmada.io/v1alpha1",
@@ -51,7 +51,7 @@ fn failure(body: &str) -> (u16, String) {
 }
 
 #[test]
-fn a_revise_object_request_is_read_whole() {
+fn a_revise_object_request_is_decoded() {
     let body = request(serde_json::json!({"originalObject": {"a": 1}, "unknown": [1]}));
     let decoded = decode(body.as_bytes()).unwrap();
     assert_eq!(
@@ -74,7 +74,7 @@ fn a_revise_object_request_is_read_whole() {
 }
 
 #[test]
-fn replicas_that_are_not_given_are_those_of_the_schedule_or_unknown_and_never_zero() {
+fn missing_replicas_are_those_of_the_schedule_or_unknown() {
     let replicas = |changes| {
         let body = request(changes);
         let question = decode(body.as_bytes()).unwrap().question.unwrap();
@@ -91,7 +91,7 @@ fn replicas_that_are_not_given_are_those_of_the_schedule_or_unknown_and_never_ze
 }
 
 #[test]
-fn the_object_says_who_it_is_and_the_envelope_fills_in() {
+fn the_identity_is_in_the_object_and_completed_from_the_envelope() {
     let workload = |object| {
         let body = request(serde_json::json!({"object": object}));
         let workload = decode(body.as_bytes()).unwrap().question.unwrap().workload;
@@ -112,7 +112,7 @@ fn the_object_says_who_it_is_and_the_envelope_fills_in() {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "it is one table")]
-fn what_is_wrong_is_told_to_the_uid_with_its_place() {
+fn an_invalid_request_is_refused_with_its_uid_and_the_path() {
     let deep = |levels: usize| {
         let mut value = serde_json::json!({});
         for _ in 1..levels {
@@ -227,7 +227,7 @@ fn what_is_wrong_is_told_to_the_uid_with_its_place() {
 }
 
 #[test]
-fn without_a_uid_there_is_nobody_to_answer_to() {
+fn a_request_without_a_uid_is_unreadable() {
     for body in [
         "",
         "nonsense",

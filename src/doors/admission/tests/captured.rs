@@ -1,4 +1,4 @@
-//! Reviews as an API server sent them, against what `tests/data/captures/README.md` says of each.
+//! Recorded reviews, compared with their descriptions in `tests/data/captures/README.md`.
 
 use serde_json::Value;
 
@@ -49,7 +49,7 @@ const CAPTURES: &[Capture] = captures![
 ];
 
 #[test]
-fn every_recorded_review_is_read_as_what_it_is() {
+fn every_recorded_review_is_decoded() {
     assert_eq!(CAPTURES.len(), 34);
     for (file, body, operation, dry_run, namespace, name) in CAPTURES {
         let truth: Value = serde_json::from_slice(body).unwrap();

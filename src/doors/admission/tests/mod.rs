@@ -1,4 +1,4 @@
-//! What is read out of a review, what is wrong with one, and the bytes of a reply.
+//! Decoding reviews, refusing invalid ones, and encoding replies.
 
 use serde_json::{Value, json};
 
@@ -10,15 +10,14 @@ mod read;
 mod reply;
 mod wrong;
 
-/// Tests are short: nothing is given back.
+/// Leaks the body, so that the result can borrow from it.
 fn decode(body: impl Into<Vec<u8>>) -> Result<Decoded<'static>, Unreadable> {
     let body: &'static [u8] = Vec::leak(body.into());
     let text: &'static Text<'static> = Box::leak(Box::new(parse(body)?));
     super::decode(text)
 }
 
-/// The update of a Work, with these members of the request instead of, or besides, the right ones; null takes a
-/// member away.
+/// The update of a Work with these members of the request replaced or added; null removes a member.
 fn request(changes: Value) -> String {
     let work =
         json!({"apiVersion": "work.karmada.io/v1alpha1", "kind": "Work", "metadata": {"name": "checkout-1"}});

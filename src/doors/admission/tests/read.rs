@@ -1,4 +1,4 @@
-//! Reviews that nothing is wrong with.
+//! Valid reviews.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn review(changes: Value) -> Review<'static> {
 }
 
 #[test]
-fn what_may_be_left_out_is_empty() {
+fn optional_members_may_be_missing() {
     const OPTIONAL: [&str; 7] = ["kind", "name", "namespace", "subResource", "object", "oldObject", "dryRun"];
     let body = r#"{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{MORE"uid":"u-1","operation":"CREATE",
         "resource":{"version":"v1","resource":"pods"}}}"#;
@@ -41,13 +41,13 @@ fn every_operation_has_its_name() {
 }
 
 #[test]
-fn a_sub_resource_is_told_from_its_resource() {
+fn a_sub_resource_is_decoded() {
     let review = review(json!({"subResource": "status"}));
     assert_eq!([&review.resource.resource, &review.resource.sub_resource], ["works", "status"]);
 }
 
 #[test]
-fn escapes_are_read_as_what_they_mean() {
+fn escapes_are_decoded() {
     let body =
         request(json!({})).replace("u-1", r"u\u002d1").replace(r#""operation""#, r#""operat\u0069on""#);
     let decoded = decode(body).unwrap();
@@ -55,7 +55,7 @@ fn escapes_are_read_as_what_they_mean() {
 }
 
 #[test]
-fn an_old_object_that_cannot_be_read_stops_nobody() {
+fn an_invalid_old_object_counts_as_missing() {
     for broken in [json!("text"), json!([]), json!(7), deep(513)] {
         let review = review(json!({"oldObject": broken}));
         assert!(review.object.is_some() && review.old_object.is_none());
@@ -67,7 +67,7 @@ fn an_old_object_that_cannot_be_read_stops_nobody() {
 }
 
 #[test]
-fn what_nobody_reads_may_be_anything() {
+fn unknown_members_are_ignored() {
     for anything in [json!(7), json!("text"), json!([[]]), deep(600)] {
         let review = review(
             json!({"userInfo": anything, "options": anything, "requestKind": anything, "new": anything}),

@@ -1,4 +1,4 @@
-//! The bytes of replies, and what an API server makes of them.
+//! The bytes of replies, and whether an API server accepts them.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -19,10 +19,10 @@ fn allowed(patch: Patch<'_>, warnings: Vec<String>) -> Response<'_> {
     Response::Allowed { patch, warnings }
 }
 
-/// What is wrong with a reply to `uid`, by the checks of an API server.
+/// Why an API server would refuse a reply to `uid`.
 ///
 /// Source: kubernetes/apiserver v0.36.2 `VerifyAdmissionResponse`; the types of kubernetes/api `admission/v1`.
-fn fault(reply: &str, uid: &str) -> Option<&'static str> {
+fn refusal_reason(reply: &str, uid: &str) -> Option<&'static str> {
     let reply: Value = serde_json::from_str(reply).unwrap();
     if (&reply["apiVersion"], &reply["kind"]) != (&json!("admission.k8s.io/v1"), &json!("AdmissionReview")) {
         return Some("another version or kind");
@@ -73,7 +73,7 @@ fn replies_are_these_bytes() {
     let head = head("u \"1\"");
     let reply = |verdict| {
         let reply = encode(&head, &verdict);
-        assert_eq!(fault(&reply, "u \"1\""), None, "{reply}");
+        assert_eq!(refusal_reason(&reply, "u \"1\""), None, "{reply}");
         let start =
             r#"{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"u \"1\"","#;
         reply.strip_prefix(start).unwrap().strip_suffix("}}").unwrap().to_owned()
@@ -98,7 +98,7 @@ fn replies_are_these_bytes() {
 fn a_warning_is_one_short_line() {
     let warnings = |text: &str| -> Vec<String> {
         let reply = encode(&head("u"), &allowed(Patch::default(), vec![text.to_owned()]));
-        assert_eq!(fault(&reply, "u"), None, "{reply}");
+        assert_eq!(refusal_reason(&reply, "u"), None, "{reply}");
         let reply: Value = serde_json::from_str(&reply).unwrap();
         serde_json::from_value(reply["response"]["warnings"].clone()).unwrap()
     };
@@ -146,6 +146,6 @@ proptest! {
             allowed(Patch(changes.collect()), warnings)
         };
         let reply = encode(&head(&uid), &response);
-        prop_assert_eq!(fault(&reply, &uid), None, "{}", reply);
+        prop_assert_eq!(refusal_reason(&reply, &uid), None, "{}", reply);
     }
 }

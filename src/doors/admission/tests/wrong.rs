@@ -1,4 +1,4 @@
-//! Reviews that something is wrong with.
+//! Invalid reviews.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ fn failure(body: &str) -> (u16, String) {
 }
 
 #[test]
-fn what_is_wrong_is_told_to_the_uid_with_its_place() {
+fn an_invalid_request_is_refused_with_its_uid_and_the_path() {
     const RESOURCE: &str = "request.resource: must be a map of the strings group, version and resource; send";
     for (changes, code, message) in [
         (json!({"operation": null}), 400, "request.operation: is missing; send it"),
@@ -57,7 +57,7 @@ fn what_is_wrong_is_told_to_the_uid_with_its_place() {
 }
 
 #[test]
-fn a_name_twice_in_the_object_is_told_with_its_place() {
+fn a_repeated_name_in_the_object_is_refused_with_its_path() {
     let body = request(json!({"object": {"spec": {"replicas": 1, "paused": 2}}}));
     let body = body.replace("paused", "replicas");
     let place = body.rfind("\"replicas\"").unwrap();
@@ -73,7 +73,7 @@ fn a_name_twice_in_the_object_is_told_with_its_place() {
 }
 
 #[test]
-fn a_name_twice_in_the_envelope_is_refused_also_behind_an_object_that_has_one() {
+fn a_repeated_name_in_the_envelope_is_refused_also_behind_an_object_that_has_one() {
     let broken = json!({"oldObject": {"a": 1, "b": 2}});
     let broken = request(broken).replace(r#""b":2"#, r#""a":2"#);
     assert!(decode(broken.as_str()).unwrap().review.is_ok());
@@ -96,7 +96,7 @@ fn a_name_twice_in_the_envelope_is_refused_also_behind_an_object_that_has_one() 
 }
 
 #[test]
-fn without_a_review_of_this_version_and_a_uid_there_is_nobody_to_answer_to() {
+fn another_version_and_a_missing_uid_are_unreadable() {
     let right = request(json!({}));
     for (body, message) in [
         (String::new(), "the body is no AdmissionReview: not JSON at byte 0"),
@@ -154,7 +154,7 @@ fn anything() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Which member, and what it becomes.
+/// A member and its new value.
 fn change() -> impl Strategy<Value = (&'static str, Value)> {
     let members = [
         "kind",
