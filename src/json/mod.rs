@@ -17,6 +17,7 @@
 
 mod build;
 mod cursor;
+mod decode;
 mod error;
 mod field;
 mod number;
@@ -35,6 +36,7 @@ pub const MAX_DEPTH: usize = 512;
 #[cfg(test)]
 mod tests;
 
+pub use decode::{Node, Notes};
 pub use error::ParseError;
 pub use field::field_path;
 pub use number::Number;

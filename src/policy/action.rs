@@ -1,6 +1,6 @@
 //! The actions in a document: exactly one a rule.
 
-use super::decode::{Fields, Node, Notes};
+use super::decode::{Fields, Node, Notes, names, one_of, pointer};
 use super::fort;
 use super::patch;
 use super::template::{Expressions, ended};
@@ -42,7 +42,7 @@ pub(super) fn action(
 }
 
 fn env(node: Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Option<Env> {
-    let mut fields = node.fields(notes)?;
+    let mut fields = Fields::of(node, notes)?;
     let name = fields.required("name", notes).and_then(|node| {
         let name = node.name(notes)?;
         if name.contains('=') || name.contains("${") {
@@ -74,7 +74,7 @@ fn env(node: Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Opti
 
 fn image(node: Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Option<Image> {
     const PARTS: [&str; 5] = ["registry", "repository", "repositoryPrefix", "tag", "digest"];
-    let mut fields = node.fields(notes)?;
+    let mut fields = Fields::of(node, notes)?;
     let place = fields.field.clone();
     let path = fields.optional("path").map(|node| (image_path(&node, notes), node.field));
     if let Some((_, field)) = &path
@@ -130,7 +130,7 @@ fn is_given(fields: &Fields<'_>, name: &str) -> bool {
 }
 
 fn image_path(node: &Node<'_>, notes: &mut Notes) -> Option<Pointer> {
-    let path = node.pointer(notes)?;
+    let path = pointer(&node, notes)?;
     if let Some(reason) = protected_by(&path) {
         notes.note(&node.field, reason);
         return None;
@@ -141,9 +141,9 @@ fn image_path(node: &Node<'_>, notes: &mut Notes) -> Option<Pointer> {
 fn divide(node: Node<'_>, notes: &mut Notes) -> Option<Divide> {
     const WEIGHTS: &[(&str, Weights)] = &[("Replicas", Weights::Replicas), ("Equal", Weights::Equal)];
     const PERCENTAGES: &[(&str, Percentages)] = &[("Keep", Percentages::Keep), ("Scale", Percentages::Scale)];
-    let mut fields = node.fields(notes)?;
+    let mut fields = Fields::of(node, notes)?;
     let path = fields.required("path", notes).and_then(|node| {
-        let path = node.pointer(notes)?;
+        let path = pointer(&node, notes)?;
         if let Some(reason) = protected_by(&path) {
             notes.note(&node.field, reason);
             return None;
@@ -151,7 +151,7 @@ fn divide(node: Node<'_>, notes: &mut Notes) -> Option<Divide> {
         Some(path)
     });
     let weights =
-        fields.optional("weights").map_or(Some(Weights::Replicas), |node| node.one_of(WEIGHTS, notes));
+        fields.optional("weights").map_or(Some(Weights::Replicas), |node| one_of(&node, WEIGHTS, notes));
     let mut least = |name| {
         fields.optional(name).map_or(Some(0), |node| {
             let least = node.integer(notes)?;
@@ -169,7 +169,7 @@ fn divide(node: Node<'_>, notes: &mut Notes) -> Option<Divide> {
     }
     let percentages = fields
         .optional("percentages")
-        .map_or(Some(Percentages::Keep), |node| node.one_of(PERCENTAGES, notes));
+        .map_or(Some(Percentages::Keep), |node| one_of(&node, PERCENTAGES, notes));
     fields.end(notes);
     Some(Divide {
         path: path?,
@@ -182,7 +182,7 @@ fn divide(node: Node<'_>, notes: &mut Notes) -> Option<Divide> {
 
 /// `containers` and `initContainers`.
 fn containers(fields: &mut Fields<'_>, notes: &mut Notes) -> (Vec<String>, bool) {
-    let names = fields.optional("containers").map(|node| node.names(notes)).unwrap_or_default();
+    let names = fields.optional("containers").map(|node| names(&node, notes)).unwrap_or_default();
     let init = fields.optional("initContainers").and_then(|node| node.boolean(notes)).unwrap_or_default();
     (names.into_iter().map(str::to_owned).collect(), init)
 }

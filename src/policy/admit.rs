@@ -96,9 +96,9 @@ pub fn admit(documents: &[Value<'static>]) -> Admitted {
     let mut read = Vec::with_capacity(documents.len());
     for (document, value) in documents.iter().enumerate() {
         let mut compiler = Compiler::new(Scope::new().with_any_allocation());
-        let mut notes = Notes::new(document);
+        let mut notes = Notes::default();
         compiler.document(document, value, &mut notes);
-        let mut findings = notes.into_findings();
+        let mut findings = Finding::all(document, notes);
         readings::explain(value, &mut findings);
         verdicts[document].findings = findings;
         read.push(compiler);
@@ -138,7 +138,7 @@ impl Names {
     }
 
     fn clashes(&self, document: usize, one: &Compiler) -> Vec<Finding> {
-        let mut notes = Notes::new(document);
+        let mut notes = Notes::default();
         if let Some((kind, _, name)) = one.seen.iter().find(|seen| self.seen.contains(*seen)) {
             notes.note(&Pointer::of(["metadata", "name"]), there_twice(*kind, name));
         }
@@ -152,7 +152,7 @@ impl Names {
                 notes.note(&Pointer::of(["spec", "target"]), already_interpreted(first));
             }
         }
-        notes.into_findings()
+        Finding::all(document, notes)
     }
 
     fn claim(&mut self, document: usize, one: &Compiler) {
@@ -194,7 +194,7 @@ fn lack(read: &[Compiler], names: &Names, verdicts: &mut [Verdict]) {
         let mut lost = Vec::new();
         for document in looked_at {
             let one = &read[document];
-            let mut notes = Notes::new(document);
+            let mut notes = Notes::default();
             for (name, place) in
                 relied_on(one).filter(|(name, _)| !one.defined.contains_key(*name) && !has(name))
             {
@@ -208,7 +208,7 @@ fn lack(read: &[Compiler], names: &Names, verdicts: &mut [Verdict]) {
                     },
                 );
             }
-            verdicts[document].lacking = notes.into_findings();
+            verdicts[document].lacking = Finding::all(document, notes);
             if is_in_force[document] && !verdicts[document].lacking.is_empty() {
                 lost.push(document);
             }

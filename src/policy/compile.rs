@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::decode::{Fields, Node, Notes, did_you_mean};
+use super::decode::{Fields, Node, Notes, did_you_mean, one_of};
 use super::finding::Finding;
 use super::lint::{self, Material, Subject};
 use super::{interpretation, readings, revision, transformation};
@@ -50,9 +50,9 @@ pub fn examine(documents: &[Value<'static>]) -> Examined {
     let names: BTreeSet<String> = documents.iter().flat_map(allocation_names).collect();
     let mut all = Compiler::new(names.into_iter().fold(Scope::new(), Scope::with_allocation));
     for (document, value) in documents.iter().enumerate() {
-        let mut notes = Notes::new(document);
+        let mut notes = Notes::default();
         all.document(document, value, &mut notes);
-        let mut findings = notes.into_findings();
+        let mut findings = Finding::all(document, notes);
         readings::explain(value, &mut findings);
         all.findings.extend(findings);
     }
@@ -117,7 +117,7 @@ impl Compiler {
         value: &Value<'static>,
         notes: &mut Notes,
     ) -> Option<()> {
-        let mut fields = Node { value, field: Pointer::ROOT }.fields(notes)?;
+        let mut fields = Fields::of(Node::root(value), notes)?;
         let named = value.get("kind").and_then(Value::as_str).and_then(PolicyKind::by_name);
         let version = fields.optional("apiVersion");
         if version.is_some() || !named.is_some_and(PolicyKind::is_transformation) {
@@ -128,7 +128,7 @@ impl Compiler {
             }
         }
         let kinds = PolicyKind::ALL.map(|kind| (kind.name(), kind));
-        let kind = fields.required("kind", notes)?.one_of(&kinds, notes)?;
+        let kind = one_of(&fields.required("kind", notes)?, &kinds, notes)?;
         let metadata = fields.required("metadata", notes).and_then(|node| metadata(node, kind, notes));
         self.see(kind, metadata.as_ref(), notes);
         // An unusable name is an error already. The rest is read all the same, to find all errors at once.
@@ -190,7 +190,7 @@ impl Compiler {
         fields: &mut Fields<'_>,
         notes: &mut Notes,
     ) -> Option<()> {
-        let mut spec = fields.required("spec", notes)?.fields(notes)?;
+        let mut spec = Fields::of(fields.required("spec", notes)?, notes)?;
         let read = revision::policy(owner, &self.scope, &mut spec, notes);
         spec.end(notes);
         for (name, allocation, place) in &read.allocations {
@@ -213,7 +213,7 @@ impl Compiler {
         fields: &mut Fields<'_>,
         notes: &mut Notes,
     ) -> Option<()> {
-        let mut spec = fields.required("spec", notes)?.fields(notes)?;
+        let mut spec = Fields::of(fields.required("spec", notes)?, notes)?;
         let read = interpretation::interpretation(&mut spec, notes);
         spec.end(notes);
         let (gvk, interpretation) = read?;
@@ -284,7 +284,7 @@ pub(super) fn undefined<'n>(allocation: &str, defined: impl IntoIterator<Item = 
 
 /// Namespace (empty for a cluster-scoped kind) and name.
 fn metadata(node: Node<'_>, kind: PolicyKind, notes: &mut Notes) -> Option<(String, String)> {
-    let mut fields = node.fields(notes)?;
+    let mut fields = Fields::of(node, notes)?;
     let name = fields.required("name", notes).and_then(|node| node.name(notes));
     let namespace = match kind {
         PolicyKind::RevisionPolicy => fields.required("namespace", notes).and_then(|node| node.name(notes)),

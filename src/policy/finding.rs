@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::json::{Pointer, field_path};
+use crate::json::{Notes, Pointer, field_path};
 
 /// One fault of a policy document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +15,13 @@ pub struct Finding {
     pub problem: String,
 }
 
+impl Finding {
+    /// The findings that `notes` of one document come to.
+    pub(super) fn all(document: usize, notes: Notes) -> Vec<Self> {
+        notes.into_iter().map(|(field, problem)| Self { document, field, problem }).collect()
+    }
+}
+
 /// Where, and what: `spec.rules[0].name: is required`.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -23,15 +30,4 @@ impl fmt::Display for Finding {
         }
         f.write_str(&self.problem)
     }
-}
-
-/// The candidate that `name` was probably meant to be.
-pub(super) fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    const CLOSE: f64 = 0.8;
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::jaro_winkler(&name.to_lowercase(), &candidate.to_lowercase()), candidate))
-        .filter(|(likeness, _)| *likeness >= CLOSE)
-        .max_by(|(a, _), (b, _)| a.total_cmp(b))
-        .map(|(_, candidate)| candidate)
 }

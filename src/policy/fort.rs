@@ -1,17 +1,17 @@
 //! The action `fort` in a document.
 
-use super::decode::{Fields, Node, Notes};
+use super::decode::{Fields, Node, Notes, one_of, pointer};
 use super::template::Expressions;
 use crate::engine::{Elsewhere, Fort, Generate, GenerateWhen, protected_by};
 use crate::json::{Object, Pointer, Value};
 
 /// Reads `fort`. The allocation is looked up later, when all documents have been read.
 pub(super) fn fort(node: Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Option<Fort> {
-    let mut fields = node.fields(notes)?;
+    let mut fields = Fields::of(node, notes)?;
     let allocation = fields.required("allocation", notes).and_then(|node| node.name(notes));
     let steps = fields.required("steps", notes).and_then(|node| steps(&node, notes));
     let matches = fields.optional("match").map(|node| matches(node, notes));
-    let field = fields.required("field", notes).and_then(|node| node.pointer(notes));
+    let field = fields.required("field", notes).and_then(|node| pointer(&node, notes));
     let written = fields.optional("elsewhere").map_or(Some(Written::Null), |node| elsewhere(node, notes));
     let generated = fields.optional("generate").map(|node| generate(node, notes));
     fields.end(notes);
@@ -37,7 +37,7 @@ pub(super) fn fort(node: Node<'_>, expressions: &mut Expressions, notes: &mut No
 }
 
 fn steps(node: &Node<'_>, notes: &mut Notes) -> Option<Pointer> {
-    let pointer = node.pointer(notes)?;
+    let pointer = pointer(&node, notes)?;
     if let Some(reason) = protected_by(&pointer) {
         notes.note(&node.field, reason);
         return None;
@@ -46,7 +46,7 @@ fn steps(node: &Node<'_>, notes: &mut Notes) -> Option<Pointer> {
 }
 
 fn matches(node: Node<'_>, notes: &mut Notes) -> Object<'static> {
-    node.fields(notes).map(|Fields { object, .. }| object.clone()).unwrap_or_default()
+    Fields::of(node, notes).map(|Fields { object, .. }| object.clone()).unwrap_or_default()
 }
 
 /// What is written elsewhere, as the document says it.
@@ -62,10 +62,10 @@ fn elsewhere(node: Node<'_>, notes: &mut Notes) -> Option<Written> {
     const WORDS: &[(&str, bool)] = &[("SetNull", true), ("Remove", false)];
     match node.value {
         Value::String(_) => {
-            node.one_of(WORDS, notes).map(|null| if null { Written::Null } else { Written::Nothing })
+            one_of(&node, WORDS, notes).map(|null| if null { Written::Null } else { Written::Nothing })
         }
         Value::Object(object) => {
-            let mut fields = node.fields(notes)?;
+            let mut fields = Fields::of(node, notes)?;
             // Not `required`: a null is a value here.
             let value = object.get("value").cloned();
             let _ = fields.optional("value");
@@ -94,8 +94,8 @@ struct Template<'v> {
 fn generate<'v>(node: Node<'v>, notes: &mut Notes) -> Option<Template<'v>> {
     const WHEN: &[(&str, GenerateWhen)] =
         &[("Absent", GenerateWhen::Absent), ("Always", GenerateWhen::Always)];
-    let mut fields = node.fields(notes)?;
-    let when = fields.optional("when").map_or(Some(GenerateWhen::Absent), |node| node.one_of(WHEN, notes));
+    let mut fields = Fields::of(node, notes)?;
+    let when = fields.optional("when").map_or(Some(GenerateWhen::Absent), |node| one_of(&node, WHEN, notes));
     let fort = fields.required("fort", notes);
     let elsewhere = fields.optional("elsewhere");
     fields.end(notes);

@@ -1,6 +1,6 @@
 //! `ResourceInterpretation`: where a kind has its replicas and its pod template.
 
-use super::decode::{Fields, Node, Notes};
+use super::decode::{Fields, Node, Notes, pointer};
 use super::{paths, selector};
 use crate::domain::GroupVersionKind;
 use crate::engine::{Interpretation, protected_by};
@@ -12,14 +12,14 @@ pub(super) fn interpretation(
     notes: &mut Notes,
 ) -> Option<(GroupVersionKind, Interpretation)> {
     let target = spec.required("target", notes).and_then(|node| {
-        let mut fields = node.fields(notes)?;
+        let mut fields = Fields::of(node, notes)?;
         let gvk = selector::gvk(&mut fields, notes);
         fields.end(notes);
         gvk
     });
     let mut interpretation = Interpretation::default();
     let pointer = |node: &Node<'_>, notes: &mut Notes| {
-        let pointer = node.pointer(notes)?;
+        let pointer = pointer(&node, notes)?;
         if pointer.tokens().iter().any(|token| token == "*") {
             notes.note(&node.field, "takes no `*`; pod templates in lists are for `podTemplates`");
             return None;
@@ -27,7 +27,7 @@ pub(super) fn interpretation(
         paths::through_maps(&pointer, &target, &node.field, notes);
         Some(pointer)
     };
-    if let Some(mut fields) = spec.optional("replicaResource").and_then(|node| node.fields(notes)) {
+    if let Some(mut fields) = spec.optional("replicaResource").and_then(|node| Fields::of(node, notes)) {
         if let Some(replicas) = fields.optional("replicas").and_then(|node| pointer(&node, notes)) {
             interpretation.revised_replicas = replicas.clone();
             interpretation.replicas = replicas;
@@ -44,7 +44,7 @@ pub(super) fn interpretation(
         }
         fields.end(notes);
     }
-    if let Some(mut fields) = spec.optional("replicaRevision").and_then(|node| node.fields(notes)) {
+    if let Some(mut fields) = spec.optional("replicaRevision").and_then(|node| Fields::of(node, notes)) {
         if let Some(node) = fields.optional("replicas") {
             interpretation.revised_replicas = pointer(&node, notes).unwrap_or(Pointer::ROOT);
         }
@@ -69,7 +69,7 @@ fn pod_templates(node: &Node<'_>, target: Option<&GroupVersionKind>, notes: &mut
     }
     let mut templates = Vec::new();
     for item in items {
-        let Some(template) = item.pointer(notes) else { continue };
+        let Some(template) = pointer(&item, notes) else { continue };
         paths::through_items(&template, target, &item.field, |step| step == "*", notes);
         templates.push(template);
     }

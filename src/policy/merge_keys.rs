@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::decode::{Node, Notes, did_you_mean};
+use super::decode::{Fields, Node, Notes, did_you_mean, pointer};
 use super::part::Part;
 use crate::domain::GroupVersionKind;
 use crate::engine::{MergeKey, PatchAction, PatchKind, ResourceSelector};
@@ -14,9 +14,9 @@ use crate::patch::strategic::{self, Schema, Unreached, spelled};
 pub(super) fn merge_keys(node: &Node<'_>, notes: &mut Notes) -> Vec<MergeKey> {
     let mut seen = BTreeSet::new();
     let mut read = |item: Node<'_>, notes: &mut Notes| {
-        let mut fields = item.fields(notes)?;
+        let mut fields = Fields::of(item, notes)?;
         let path = fields.required("path", notes).and_then(|node| {
-            let path = node.pointer(notes)?;
+            let path = pointer(&node, notes)?;
             if !seen.insert(path.to_string()) {
                 notes.note(
                     &node.field,
@@ -62,7 +62,7 @@ fn keys(node: &Node<'_>, notes: &mut Notes) -> Option<Vec<Pointer>> {
 /// Where a key is in an item: names with dots between them, or a JSON pointer.
 fn key(node: &Node<'_>, notes: &mut Notes) -> Option<Pointer> {
     let text = node.name(notes)?;
-    let key = if text.starts_with('/') { node.pointer(notes)? } else { Pointer::of(text.split('.')) };
+    let key = if text.starts_with('/') { pointer(&node, notes)? } else { Pointer::of(text.split('.')) };
     if key.tokens().iter().any(String::is_empty) {
         notes.note(
             &node.field,

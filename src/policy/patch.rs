@@ -1,6 +1,6 @@
 //! The action `patch` in a document.
 
-use super::decode::{Node, Notes};
+use super::decode::{Fields, Node, Notes, one_of};
 use super::merge_keys::merge_keys;
 use super::template::Expressions;
 use crate::engine::{IDENTITY, PatchAction, PatchKind, Templated, below_string, protected_by};
@@ -23,8 +23,8 @@ pub(super) fn patch(node: Node<'_>, expressions: &mut Expressions, notes: &mut N
         &[("Strategic", Type::Strategic), ("Merge", Type::Merge), ("JSON", Type::Json)];
     const MISSING: &[(&str, MissingPath)] =
         &[("Fail", MissingPath::Fail), ("Create", MissingPath::Create), ("Skip", MissingPath::Skip)];
-    let mut fields = node.fields(notes)?;
-    let kind = fields.required("type", notes).and_then(|node| node.one_of(TYPES, notes));
+    let mut fields = Fields::of(node, notes)?;
+    let kind = fields.required("type", notes).and_then(|node| one_of(&node, TYPES, notes));
     // Not `required`: a null is a patch that changes nothing.
     let given = fields.object.get("value").cloned();
     let _ = fields.optional("value");
@@ -33,7 +33,7 @@ pub(super) fn patch(node: Node<'_>, expressions: &mut Expressions, notes: &mut N
         notes.note(&place, "is required");
     }
     let missing =
-        fields.optional("missingPath").map(|node| (node.field.clone(), node.one_of(MISSING, notes)));
+        fields.optional("missingPath").map(|node| (node.field.clone(), one_of(&node, MISSING, notes)));
     let keys = fields.optional("mergeKeys").map(|node| (node.field.clone(), merge_keys(&node, notes)));
     fields.end(notes);
     let (kind, given) = (kind?, given?);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::decode::{Fields, Node, Notes};
+use super::decode::{Fields, Node, Notes, duration, one_of};
 use super::template::Expressions;
 use super::{action, merge_keys, paths, selector, types};
 use crate::domain::digest;
@@ -96,11 +96,11 @@ fn non_empty<'v>(node: &Node<'v>, notes: &mut Notes) -> Vec<Node<'v>> {
 fn allocation(node: Node<'_>, notes: &mut Notes) -> Option<(String, Option<Allocation>, Pointer)> {
     const STRATEGIES: &[(&str, ())] = &[("HighestWeight", ())];
     let place = node.field.clone();
-    let mut fields = node.fields(notes)?;
+    let mut fields = Fields::of(node, notes)?;
     let name = fields.required("name", notes).and_then(|node| allocation_name(&node, notes));
     if let Some(node) = fields.optional("strategy") {
         // The one strategy there is, so far; the word is there to be said.
-        let _: Option<()> = node.one_of(STRATEGIES, notes);
+        let _: Option<()> = one_of(&node, STRATEGIES, notes);
     }
     let handover = fields
         .optional("handover")
@@ -133,13 +133,13 @@ fn allocation_name<'v>(node: &Node<'v>, notes: &mut Notes) -> Option<&'v str> {
 
 fn handover(node: Node<'_>, notes: &mut Notes) -> Option<Handover> {
     const MODES: &[(&str, bool)] = &[("AfterRelease", true), ("Immediate", false)];
-    let mut fields = node.fields(notes)?;
-    let waits = fields.optional("mode").map_or(Some(true), |node| node.one_of(MODES, notes));
+    let mut fields = Fields::of(node, notes)?;
+    let waits = fields.optional("mode").map_or(Some(true), |node| one_of(&node, MODES, notes));
     let timeout = fields.optional("timeout");
     fields.end(notes);
     match (waits?, timeout) {
         (true, None) => Some(Handover::AfterRelease { timeout: None }),
-        (true, Some(node)) => Some(Handover::AfterRelease { timeout: Some(node.duration(notes)?) }),
+        (true, Some(node)) => Some(Handover::AfterRelease { timeout: Some(duration(&node, notes)?) }),
         (false, None) => Some(Handover::Immediate),
         (false, Some(node)) => {
             notes.note(&node.field, "has no meaning with the mode Immediate, which never waits");
@@ -150,7 +150,7 @@ fn handover(node: Node<'_>, notes: &mut Notes) -> Option<Handover> {
 
 fn rule(node: Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Option<Rule> {
     const ON_ERROR: &[(&str, OnError)] = &[("Fail", OnError::Fail), ("Skip", OnError::Skip)];
-    let mut fields = node.fields(notes)?;
+    let mut fields = Fields::of(node, notes)?;
     let name = fields.required("name", notes).and_then(|node| node.name(notes));
     let target = fields
         .optional("targetCluster")
@@ -160,7 +160,7 @@ fn rule(node: Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Opt
     let action = action::action(&mut fields, expressions, notes);
     let on_error = fields.optional("onError");
     let on_error = on_error.map_or(Some(OnError::Fail), |node| {
-        let on_error = node.one_of(ON_ERROR, notes)?;
+        let on_error = one_of(&node, ON_ERROR, notes)?;
         if on_error == OnError::Skip && matches!(action, Some(Action::Fort(_))) {
             notes.note(&node.field, "a fort that is skipped would run everywhere; `fort` takes only Fail");
         }

@@ -3,7 +3,7 @@
 //! Each part is read by itself. One that can't be read leaves more selected than was meant, never less: what is selected gets no answer
 //! until the document is mended, and to leave something out would deliver it as if nobody had written a policy for it.
 
-use super::decode::{Node, Notes};
+use super::decode::{Fields, Node, Notes};
 use super::finding::Finding;
 use super::selector;
 use crate::domain::PolicyKind;
@@ -35,8 +35,8 @@ pub(super) fn invalid(document: &Value<'static>, first: &Finding) -> Option<Inva
         }
         PolicyKind::ResourceInterpretation => {
             let target = node(document, &["spec", "target"])?;
-            let mut nobody_reads = Notes::new(0);
-            let mut fields = target.fields(&mut nobody_reads)?;
+            let mut nobody_reads = Notes::default();
+            let mut fields = Fields::of(target, &mut nobody_reads)?;
             let gvk = selector::gvk(&mut fields, &mut nobody_reads)?;
             fields.end(&mut nobody_reads);
             InvalidScope::Interpretation(gvk)
@@ -46,7 +46,7 @@ pub(super) fn invalid(document: &Value<'static>, first: &Finding) -> Option<Inva
 }
 
 fn selectors(document: &Value<'static>, home: Option<&str>) -> Vec<ResourceSelector> {
-    let mut nobody_reads = Notes::new(0);
+    let mut nobody_reads = Notes::default();
     let list = node(document, &["spec", "resourceSelectors"]);
     let items = list.map(|list| list.items(&mut nobody_reads)).unwrap_or_default();
     items.into_iter().filter_map(|item| selector::resource(item, home, &mut nobody_reads)).collect()

@@ -1,6 +1,6 @@
 //! Selectors: of workloads (`resourceSelectors`), of labels, of clusters (`targetCluster`).
 
-use super::decode::{Fields, Node, Notes};
+use super::decode::{Fields, Node, Notes, names, one_of};
 use crate::domain::GroupVersionKind;
 use crate::engine::{
     ClusterField, ClusterPattern, FieldRequirement, LabelRequirement, LabelSelector, ResourceSelector,
@@ -35,7 +35,7 @@ pub(super) fn gvk(fields: &mut Fields<'_>, notes: &mut Notes) -> Option<GroupVer
 
 /// One item of `resourceSelectors`. `home` is the namespace of the policy, if it is in one.
 pub(super) fn resource(node: Node<'_>, home: Option<&str>, notes: &mut Notes) -> Option<ResourceSelector> {
-    let mut fields = node.fields(notes)?;
+    let mut fields = Fields::of(node, notes)?;
     let gvk = gvk(&mut fields, notes);
     let namespace = fields.optional("namespace");
     let name = fields.optional("name").and_then(|node| object_name(&node, gvk.as_ref(), notes));
@@ -121,7 +121,7 @@ pub(super) fn target_selector(node: Node<'_>, notes: &mut Notes) -> Option<Label
 
 /// A map of labels, all of which have to be there.
 fn labels(node: Node<'_>, notes: &mut Notes) -> Option<Vec<LabelRequirement>> {
-    let labels = node.fields(notes)?;
+    let labels = Fields::of(node, notes)?;
     let mut requirements = Vec::new();
     for (key, value) in labels.object.iter() {
         let node = Node { value, field: labels.field.join(key) };
@@ -133,7 +133,7 @@ fn labels(node: Node<'_>, notes: &mut Notes) -> Option<Vec<LabelRequirement>> {
 }
 
 fn label_selector(node: Node<'_>, notes: &mut Notes) -> Option<LabelSelector> {
-    let mut fields = node.fields(notes)?;
+    let mut fields = Fields::of(node, notes)?;
     let mut requirements =
         fields.optional("matchLabels").and_then(|node| labels(node, notes)).unwrap_or_default();
     for node in fields.optional("matchExpressions").map(|node| node.items(notes)).unwrap_or_default() {
@@ -158,9 +158,9 @@ fn match_expression(node: Node<'_>, notes: &mut Notes) -> Option<LabelRequiremen
         ("Exists", Operator::Exists),
         ("DoesNotExist", Operator::DoesNotExist),
     ];
-    let mut fields = node.fields(notes)?;
+    let mut fields = Fields::of(node, notes)?;
     let key = fields.required("key", notes).and_then(|node| node.name(notes));
-    let operator = fields.required("operator", notes).and_then(|node| node.one_of(OPERATORS, notes));
+    let operator = fields.required("operator", notes).and_then(|node| one_of(&node, OPERATORS, notes));
     let list = fields.optional("values");
     let place = fields.field.join("values");
     fields.end(notes);
@@ -188,11 +188,11 @@ fn match_expression(node: Node<'_>, notes: &mut Notes) -> Option<LabelRequiremen
 
 /// `targetCluster`.
 pub(super) fn target_clusters(node: Node<'_>, notes: &mut Notes) -> TargetClusters {
-    let Some(mut fields) = node.fields(notes) else {
+    let Some(mut fields) = Fields::of(node, notes) else {
         return TargetClusters::default();
     };
     let mut names = |name| {
-        let list: Vec<&str> = fields.optional(name).map(|node| node.names(notes)).unwrap_or_default();
+        let list: Vec<&str> = fields.optional(name).map(|node| names(&node, notes)).unwrap_or_default();
         list.into_iter().map(|name| ClusterPattern(name.to_owned())).collect()
     };
     let (names, exclude) = (names("clusterNames"), names("exclude"));
@@ -206,7 +206,7 @@ pub(super) fn target_clusters(node: Node<'_>, notes: &mut Notes) -> TargetCluste
 
 /// `fieldSelector`, as Karmada's `ClusterAffinity` has it.
 fn field_selector(node: Node<'_>, notes: &mut Notes) -> Vec<FieldRequirement> {
-    let Some(mut fields) = node.fields(notes) else { return Vec::new() };
+    let Some(mut fields) = Fields::of(node, notes) else { return Vec::new() };
     let items = fields.optional("matchExpressions").map(|node| node.items(notes)).unwrap_or_default();
     let requirements = items.into_iter().filter_map(|item| field_requirement(item, notes)).collect();
     fields.end(notes);
@@ -220,13 +220,13 @@ fn field_requirement(node: Node<'_>, notes: &mut Notes) -> Option<FieldRequireme
         ("zone", ClusterField::Zone),
     ];
     const OPERATORS: &[(&str, bool)] = &[("In", true), ("NotIn", false)];
-    let mut fields = node.fields(notes)?;
-    let field = fields.required("key", notes).and_then(|node| node.one_of(FIELDS, notes));
-    let is_in = fields.required("operator", notes).and_then(|node| node.one_of(OPERATORS, notes));
+    let mut fields = Fields::of(node, notes)?;
+    let field = fields.required("key", notes).and_then(|node| one_of(&node, FIELDS, notes));
+    let is_in = fields.required("operator", notes).and_then(|node| one_of(&node, OPERATORS, notes));
     let values = fields.required("values", notes);
     fields.end(notes);
     let node = values?;
-    let values: Vec<String> = node.names(notes).into_iter().map(str::to_owned).collect();
+    let values: Vec<String> = names(&node, notes).into_iter().map(str::to_owned).collect();
     if values.is_empty() {
         notes.note(&node.field, "needs at least one value");
         return None;

@@ -55,7 +55,7 @@ impl Expressions {
     }
 
     fn variable(&mut self, node: Node<'_>, notes: &mut Notes) -> Option<(String, Definition)> {
-        let mut fields = node.fields(notes)?;
+        let mut fields = Fields::of(node, notes)?;
         let name = fields
             .required("name", notes)
             .and_then(|node| variable_name(&node, notes).map(|name| (node, name)));
@@ -186,7 +186,7 @@ impl Expressions {
 /// `values` and `default` of a variable.
 fn table(values: Node<'_>, default: Option<&Node<'_>>, notes: &mut Notes) -> Option<ClusterTable> {
     let before = notes.len();
-    let fields = values.fields(notes)?;
+    let fields = Fields::of(values, notes)?;
     let mut table = ClusterTable::default();
     for (cluster, value) in fields.object.iter() {
         let node = Node { value, field: fields.field.join(cluster) };

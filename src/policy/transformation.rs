@@ -1,6 +1,6 @@
 //! `TargetPodTransformation` and `ClusterTargetPodTransformation`, as they were proposed to Admiralty.
 
-use super::decode::{Fields, Node, Notes};
+use super::decode::{Fields, Node, Notes, one_of};
 use super::types;
 use super::{patch, selector};
 use crate::domain::{ClusterKind, ClusterName, digest};
@@ -43,7 +43,7 @@ pub(super) fn check_name(name: &str, field: &Pointer, notes: &mut Notes) {
 }
 
 fn entry(node: Node<'_>, notes: &mut Notes) -> Option<TargetPatch> {
-    let mut fields = node.fields(notes)?;
+    let mut fields = Fields::of(node, notes)?;
     let reference = fields.optional("targetReference");
     let selector = fields.optional("targetSelector");
     // Not `required`: a null is what a patch of comments is, and changes nothing.
@@ -82,8 +82,8 @@ fn entry(node: Node<'_>, notes: &mut Notes) -> Option<TargetPatch> {
 }
 
 fn reference_of(node: Node<'_>, notes: &mut Notes) -> Option<Targets> {
-    let mut fields = node.fields(notes)?;
-    let kind = fields.required("kind", notes).and_then(|node| node.one_of(KINDS, notes));
+    let mut fields = Fields::of(node, notes)?;
+    let kind = fields.required("kind", notes).and_then(|node| one_of(&node, KINDS, notes));
     let name = fields.required("name", notes).and_then(|node| node.name(notes));
     fields.end(notes);
     Some(Targets::Reference(kind?, ClusterName::new(name?)?))

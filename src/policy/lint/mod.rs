@@ -61,7 +61,7 @@ pub(super) fn lint(material: &Material<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut idle = BTreeSet::new();
     for (position, subject) in material.subjects.iter().enumerate() {
-        let mut notes = Notes::new(subject.document);
+        let mut notes = Notes::default();
         let dead = matching::policy(subject.policy, &mut notes);
         for (number, rule) in subject.policy.rules.iter().enumerate() {
             let place = rule_place(subject.policy, rule);
@@ -78,7 +78,7 @@ pub(super) fn lint(material: &Material<'_>) -> Vec<Finding> {
         unused::policy(subject, &material.asked, &mut notes);
         delivery::policy(subject, material.set, &mut notes);
         idle.extend(dead.into_iter().map(|rule| (position, rule)));
-        findings.extend(notes.into_findings());
+        findings.extend(Finding::all(subject.document, notes));
     }
     unused::interpretations(material, &mut findings);
     conflicts::all(material, &idle, &mut findings);

@@ -34,7 +34,7 @@ pub(super) fn interpretations(material: &Material<'_>, findings: &mut Vec<Findin
     let selected =
         || material.subjects.iter().flat_map(|subject| &subject.policy.selectors).map(|it| &it.gvk);
     for (document, gvk) in &material.interpreted {
-        let mut notes = Notes::new(*document);
+        let mut notes = Notes::default();
         let target = Pointer::of(["spec", "target"]);
         if material.set.interpretations.get(gvk) == Some(&Interpretation::default()) {
             notes.note(&Pointer::of(["spec"]), "says nothing that does not hold anyhow");
@@ -49,6 +49,6 @@ pub(super) fn interpretations(material: &Material<'_>, findings: &mut Vec<Findin
                 notes.note(&target.join("kind"), format!("no policy selects the kind {:?}{hint}", gvk.kind));
             }
         }
-        findings.extend(notes.into_findings());
+        findings.extend(Finding::all(*document, notes));
     }
 }

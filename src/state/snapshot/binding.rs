@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::draft::UNKNOWN;
-use super::node::{Node, Notes};
+use super::{Node, Notes};
 use crate::domain::{Binding, ClusterName, GroupVersionKind, Schedule, TargetCluster, Workload};
 
 /// Reads a binding, and whose it is. `namespace` is empty for a `ClusterResourceBinding`.
@@ -36,7 +36,7 @@ fn workload(spec: &Node<'_>, namespace: &str, notes: &mut Notes) -> Option<Workl
     // A binding in a namespace is of an object in the same one. It is the last field that we read of a file as kubectl prints
     // it, so that it also tells a file that is half written, be it in the middle of this name.
     let own = if namespace.is_empty() {
-        resource.string("namespace", notes)
+        resource.optional_string("namespace", notes)
     } else {
         let own = resource.required_name("namespace", notes);
         if let Some(own) = own.filter(|own| *own != namespace && namespace != UNKNOWN) {
@@ -55,10 +55,10 @@ fn workload(spec: &Node<'_>, namespace: &str, notes: &mut Notes) -> Option<Workl
 
 /// `spec.clusters`, then those of `spec.requiredBy` that are not yet there.
 fn schedule(spec: &Node<'_>, notes: &mut Notes) -> Option<Schedule> {
-    let before = notes.0.len();
+    let before = notes.len();
     let mut first: HashMap<ClusterName, Node<'_>> = HashMap::new();
     let mut clusters = Vec::new();
-    for entry in spec.items("clusters", notes) {
+    for entry in spec.list("clusters", notes) {
         let Some(target) = target(&entry, notes) else { continue };
         if let Some(other) = first.get(&target.name) {
             let position = other.field.tokens().last().map_or("", String::as_str);
@@ -70,16 +70,16 @@ fn schedule(spec: &Node<'_>, notes: &mut Notes) -> Option<Schedule> {
         clusters.push(target);
     }
     let mut seen: HashSet<ClusterName> = first.into_keys().collect();
-    for owner in spec.items("requiredBy", notes) {
+    for owner in spec.list("requiredBy", notes) {
         if !owner.is_map(notes) {
             continue;
         }
         let targets: Vec<TargetCluster> =
-            owner.items("clusters", notes).iter().filter_map(|entry| target(entry, notes)).collect();
+            owner.list("clusters", notes).iter().filter_map(|entry| target(entry, notes)).collect();
         clusters.extend(targets.into_iter().filter(|target| seen.insert(target.name.clone())));
     }
     // What has a fault is refused whatever comes of this.
-    if notes.0.len() > before { None } else { Schedule::new(clusters).ok() }
+    if notes.len() > before { None } else { Schedule::new(clusters).ok() }
 }
 
 fn target(entry: &Node<'_>, notes: &mut Notes) -> Option<TargetCluster> {

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::node::{Node, Notes};
+use super::{Node, Notes};
 use crate::domain::{Cluster, ClusterKind, ClusterName};
 
 /// All clusters, by name.
@@ -123,23 +123,23 @@ struct Packed {
 impl Packed {
     /// Reads an object, of which all fields may be missing.
     fn read(sort: Sort<'_>, object: &Node<'_>, notes: &mut Notes) -> Option<Self> {
-        let before = notes.0.len();
+        let before = notes.len();
         let metadata = object.get("metadata");
-        let labels = metadata.map_or_else(Vec::new, |metadata| metadata.texts("labels", notes));
+        let labels = metadata.map_or_else(Vec::new, |metadata| metadata.strings("labels", notes));
         let (mut provider, mut region, mut zones) = ("", "", Vec::new());
         if let Sort::Cluster = sort
             && let Some(spec) = object.get("spec").filter(|spec| spec.is_map(notes))
         {
-            provider = spec.string("provider", notes).unwrap_or_default();
-            region = spec.string("region", notes).unwrap_or_default();
-            zones = spec.items("zones", notes).iter().filter_map(|zone| zone.text(notes)).collect();
+            provider = spec.optional_string("provider", notes).unwrap_or_default();
+            region = spec.optional_string("region", notes).unwrap_or_default();
+            zones = spec.list("zones", notes).iter().filter_map(|zone| zone.string(notes)).collect();
             // The older field, which Karmada still reads.
-            let zone = spec.string("zone", notes).filter(|zone| !zone.is_empty());
+            let zone = spec.optional_string("zone", notes).filter(|zone| !zone.is_empty());
             if zones.is_empty() {
                 zones.extend(zone);
             }
         }
-        if notes.0.len() > before {
+        if notes.len() > before {
             return None;
         }
         let (mut text, mut ends) = (String::new(), Vec::new());

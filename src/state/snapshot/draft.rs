@@ -5,8 +5,8 @@ use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 
 use super::cluster::Sort;
-use super::node::{Node, Notes};
 use super::{Identity, Snapshot, binding, one_a_cluster};
+use super::{Node, Notes};
 use crate::documents::Fault;
 use crate::domain::{Delivery, GroupVersionKind, Hosts};
 use crate::json::{Pointer, Text, Value};
@@ -72,14 +72,15 @@ impl Draft {
                 let Some((api_version, kind)) = head(&node, inherited, &mut notes) else { continue };
                 if let Some(inherited) = list_of(api_version, kind, node.value) {
                     // The first item is to come off first.
-                    let items = node.items("items", &mut notes).into_iter().rev();
+                    let items = node.list("items", &mut notes).into_iter().rev();
                     pending.extend(items.map(|item| (item, inherited)));
                 } else {
                     self.take(Some(document), &node, (api_version, kind), &mut notes);
                 }
             }
-            self.faults
-                .extend(notes.0.iter().map(|(field, problem)| Fault::at(path, document, field, problem)));
+            self.faults.extend(
+                notes.into_iter().map(|(field, problem)| Fault::at(path, document, &field, &problem)),
+            );
         }
     }
 
@@ -217,11 +218,11 @@ impl Draft {
 
     /// Keeps what a Work says about each of its manifests. Works that are for no cluster are passed over.
     fn keep_work(&mut self, namespace: &str, object: &Node<'_>, notes: &mut Notes) {
-        let before = notes.0.len();
+        let before = notes.len();
         if let Some(spec) = object.get("spec").filter(|spec| spec.is_map(notes))
             && let Some(workload) = spec.get("workload").filter(|workload| workload.is_map(notes))
         {
-            for manifest in workload.items("manifests", notes) {
+            for manifest in workload.list("manifests", notes) {
                 manifest.is_map(notes);
             }
         }
@@ -233,7 +234,7 @@ impl Draft {
             notes.note(&object.field.join("metadata").join("deletionTimestamp"), problem);
         }
         let Some(cluster) = Work::cluster(namespace) else { return };
-        if notes.0.len() > before {
+        if notes.len() > before {
             return;
         }
         let text = object.value.to_string();

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use super::draft::{Draft, head, list_of};
-use super::node::{Node, Notes};
+use super::{Node, Notes};
 use crate::documents::Fault;
 use crate::json::{Kind, ParseError, Pointer, Raw, Value};
 
@@ -29,7 +29,7 @@ impl Draft {
                 self.fault(Fault::of(path, &error.to_string()));
             }
         }
-        for (_, problem) in notes.0 {
+        for (_, problem) in notes {
             self.fault(Fault::of(path, &problem));
         }
     }

@@ -11,7 +11,6 @@ mod binding;
 mod cluster;
 mod draft;
 mod frugal;
-mod node;
 mod one;
 
 #[cfg(test)]
@@ -20,10 +19,14 @@ mod tests;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::domain::{Binding, BindingName, Cluster, ClusterKind, ClusterName, Delivery, Workload};
+use crate::json::{self, Notes};
 
 pub(in crate::state) use cluster::{Clusters, Sort};
 pub use draft::Draft;
 pub(in crate::state) use one::{one_a_cluster, read_binding};
+
+/// A value of a document and its place.
+type Node<'d> = json::Node<'d, 'd>;
 
 /// What documents say.
 #[derive(Debug, Default)]

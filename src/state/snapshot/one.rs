@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::binding;
 use super::cluster::{Clusters, Sort};
 use super::draft::join;
-use super::node::{Node, Notes};
+use super::{Node, Notes};
 use crate::domain::{Binding, ClusterName, Delivery, StoredBinding, Workload, annotated_allocation};
 use crate::json::{Object, Pointer, Value};
 
@@ -24,7 +24,7 @@ pub(in crate::state) fn read_binding(text: &str, namespace: &str) -> Result<(Wor
 
 /// Where allocations are, as the annotations of a binding say. An empty one says nothing.
 fn allocations(metadata: &Node<'_>, notes: &mut Notes) -> BTreeMap<String, ClusterName> {
-    let annotations = metadata.texts("annotations", notes);
+    let annotations = metadata.strings("annotations", notes);
     let entry = |(key, value): (&str, &str)| {
         Some((annotated_allocation(key)?.to_owned(), ClusterName::new(value.to_owned())?))
     };
@@ -58,7 +58,7 @@ fn whole<T>(text: &str, read: impl FnOnce(&Node<'_>, &mut Notes) -> Option<T>) -
         return Err(format!("must be a map, is {}", value.kind()));
     }
     let read = read(&node, &mut notes);
-    match (read, notes.0.into_iter().next()) {
+    match (read, notes.into_iter().next()) {
         (Some(read), None) => Ok(read),
         (_, Some((field, problem))) => Err(format!("{field}: {problem}")),
         (None, None) => Err("it is not what it should be".to_owned()),
