@@ -1,47 +1,40 @@
-//! A server that reads from an API server: what has to have been read before it is ready, and the election of one replica.
+//! A server with an API server: its readiness check for clusters, and leader election.
 
 use std::time::Duration;
 
-use super::in_force::InForce;
+use super::active_policies::ActivePolicies;
 use crate::apiserver::ApiServer;
 use crate::controller::{self, ControllerMetrics, ElectionOptions};
 use crate::server::{Check, Lifecycle, Phase};
 use crate::state::kube::KubeState;
 
-/// What the lease is called.
-const LEASE: &str = "reviser";
+const LEASE_NAME: &str = "reviser";
+const DEFAULT_NAMESPACE: &str = "reviser-system";
 
-/// The namespace of the lease where nothing says another one.
-const NAMESPACE: &str = "reviser-system";
-
-/// How one of several replicas is elected.
+/// The fields are those of client-go's `LeaderElectionConfig`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Election {
-    /// The namespace that the lease is in; without it, that of the pod, or `reviser-system`.
+pub struct ElectionConfig {
+    /// The namespace of the Lease. Default: that of the pod, else `reviser-system`.
     pub namespace: Option<String>,
-    /// How long others wait for a leader that they have not heard from.
     pub lease_duration: Duration,
-    /// How long a leader goes on without having renewed its lease.
     pub renew_deadline: Duration,
-    /// How long to wait between two attempts.
     pub retry_period: Duration,
 }
 
-/// Whether all clusters have been read.
-pub(super) fn clusters(state: &KubeState) -> Check {
+/// Fails until all clusters have been read.
+pub(super) fn clusters_check(state: &KubeState) -> Check {
     let state = state.clone();
     Check::new("clusters", move || {
         if state.is_synced() { Ok(()) } else { Err("have not been read from the API server yet".to_owned()) }
     })
 }
 
-/// The election that was asked for.
-pub(super) fn election(asked: Election, server: &ApiServer) -> ElectionOptions {
-    let Election { namespace, lease_duration, renew_deadline, retry_period } = asked;
-    let own = || server.pod_namespace().unwrap_or(NAMESPACE).to_owned();
+pub(super) fn election_options(config: ElectionConfig, server: &ApiServer) -> ElectionOptions {
+    let ElectionConfig { namespace, lease_duration, renew_deadline, retry_period } = config;
+    let default_namespace = || server.pod_namespace().unwrap_or(DEFAULT_NAMESPACE).to_owned();
     ElectionOptions {
-        namespace: namespace.unwrap_or_else(own),
-        name: LEASE.to_owned(),
+        namespace: namespace.unwrap_or_else(default_namespace),
+        name: LEASE_NAME.to_owned(),
         identity: controller::identity(),
         lease_duration,
         renew_deadline,
@@ -49,20 +42,20 @@ pub(super) fn election(asked: Election, server: &ApiServer) -> ElectionOptions {
     }
 }
 
-/// Stands for election once policies are known, until the process is to end.
-pub(super) async fn stand(
+/// Runs the controller, with leader election, from when there are policies until the process drains.
+pub(super) async fn run_controller(
     server: ApiServer,
-    in_force: InForce,
+    active: ActivePolicies,
     options: ElectionOptions,
     metrics: ControllerMetrics,
     lifecycle: Lifecycle,
 ) {
-    let ending = lifecycle.reached(Phase::Draining);
-    tokio::pin!(ending);
-    // Who does not know the policies does not know what is to be undone either.
+    let draining = lifecycle.reached(Phase::Draining);
+    tokio::pin!(draining);
+    // Without policies the controller would undo all revisions.
     let policies = tokio::select! {
-        () = &mut ending => return,
-        policies = in_force.subscribe() => policies,
+        () = &mut draining => return,
+        policies = active.subscribe() => policies,
     };
-    controller::run(server, in_force.service(), policies, options, metrics, ending).await;
+    controller::run(server, active.service(), policies, options, metrics, draining).await;
 }

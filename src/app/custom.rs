@@ -1,7 +1,7 @@
-//! Policies as custom resources: watched, and put in force when they change.
+//! Watches policies that are custom resources, and activates them when they change.
 //!
-//! Nothing is in force before all kinds have been read once: a set that lacks what has not been read yet would take revisions
-//! back. From then on, what was seen last stays in force while the API server can't be reached.
+//! No policy is active before all kinds have been listed once: a partial set would undo revisions. After that, the
+//! policies seen last stay active while the API server can't be reached.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use futures_util::{Stream, StreamExt as _};
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-use super::in_force::InForce;
+use super::active_policies::ActivePolicies;
 use crate::apiserver::{ApiServer, Event, Kind, Stored, Watched};
 use crate::controller::PolicyResource;
 use crate::domain::PolicyKind;
@@ -22,31 +22,28 @@ use crate::json::{Object, Value};
 use crate::policy::{self, Seniority};
 use crate::server::Check;
 
-/// How long to wait for more changes before a set is compiled: one `kubectl apply` brings many.
+/// How long to wait for more changes before compiling a set: one `kubectl apply` makes many.
 const SETTLE: Duration = Duration::from_millis(50);
 
-/// A custom resource, as far as it makes a policy.
 #[derive(Clone, Debug)]
 struct Document {
     uid: String,
-    /// `metadata.generation`: another one means that more than its status or metadata has changed.
+    /// `metadata.generation` changes when anything but `metadata` and `status` changes.
     generation: i64,
-    /// What it says, without what the API server keeps for itself, and without its status.
+    /// Without `status`, and without the `metadata` that the API server sets.
     value: Value<'static>,
-    /// Its status, as it was seen last.
     status: Option<serde_json::Value>,
 }
 
 /// Kind, namespace and name.
 type Key = (PolicyKind, String, String);
 
-/// The custom resources of an API server.
 #[derive(Debug)]
 pub(super) struct CustomPolicies {
     server: ApiServer,
-    in_force: InForce,
+    active: ActivePolicies,
     documents: BTreeMap<Key, Document>,
-    /// What is wrong with those that are out of use.
+    /// The first fault of each document that is out of use.
     faults: BTreeMap<Key, String>,
     kinds: BTreeMap<PolicyKind, Followed>,
     is_synced: Arc<AtomicBool>,
@@ -54,7 +51,6 @@ pub(super) struct CustomPolicies {
     metrics: CustomMetrics,
 }
 
-/// What is counted of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CustomMetrics {
     out_of_use: Gauge<i64, AtomicI64>,
@@ -62,12 +58,12 @@ pub(super) struct CustomMetrics {
 }
 
 impl CustomMetrics {
-    /// New ones, registered in `registry`.
     pub(super) fn register(registry: &mut Registry) -> Self {
         let metrics = Self::default();
         let help = "Custom resources that are faulty, so that what they select is refused";
         registry.register("reviser_policies_out_of_use", help, metrics.out_of_use.clone());
-        let help = "Kinds of custom resources that can't be watched at the moment, so that older ones may be in force";
+        let help =
+            "Kinds of custom resources that can't be watched at the moment, so that older ones may be active";
         registry.register("reviser_policies_unwatched", help, metrics.unwatched.clone());
         metrics
     }
@@ -83,11 +79,10 @@ struct Followed {
 }
 
 impl CustomPolicies {
-    /// The custom resources of `server`, to be put in force.
-    pub(super) fn new(server: ApiServer, in_force: InForce, metrics: CustomMetrics) -> Self {
+    pub(super) fn new(server: ApiServer, active: ActivePolicies, metrics: CustomMetrics) -> Self {
         Self {
             server,
-            in_force,
+            active,
             documents: BTreeMap::new(),
             faults: BTreeMap::new(),
             kinds: PolicyKind::ALL.map(|kind| (kind, Followed::default())).into(),
@@ -97,7 +92,7 @@ impl CustomPolicies {
         }
     }
 
-    /// Whether all have been read.
+    /// Fails until all kinds have been listed.
     pub(super) fn check(&self) -> Check {
         let is_synced = Arc::clone(&self.is_synced);
         Check::new("policies", move || {
@@ -106,12 +101,12 @@ impl CustomPolicies {
         })
     }
 
-    /// All of them, as they are told to who asks about another one.
+    /// The documents, for the door that validates policies.
     pub(super) fn stored(&self) -> StoredPolicies {
         Arc::clone(&self.stored)
     }
 
-    /// Watches, for ever.
+    /// Never ends.
     pub(super) async fn follow(mut self) {
         let watches = PolicyKind::ALL.map(|kind| {
             self.server.watch(&kind.into(), Watched::Whole).map(move |event| (kind, event)).boxed()
@@ -119,20 +114,17 @@ impl CustomPolicies {
         let mut events = select_all(watches);
         while let Some((kind, event)) = events.next().await {
             let mut changed = self.take(kind, event);
-            changed |= self.take_what_follows(&mut events).await;
+            changed |= self.take_pending(&mut events).await;
             if changed && self.kinds.values().all(|kind| kind.is_synced) {
-                self.put_in_force();
+                self.activate();
             }
         }
     }
 
-    /// Takes all that comes before there is a pause.
-    async fn take_what_follows(
-        &mut self,
-        events: &mut (impl Stream<Item = (PolicyKind, Event)> + Unpin),
-    ) -> bool {
+    /// Takes events until none arrives for [`SETTLE`].
+    async fn take_pending(&mut self, events: &mut (impl Stream<Item = (PolicyKind, Event)> + Unpin)) -> bool {
         let mut changed = false;
-        // One that comes all the time does not keep the others waiting for ever.
+        // Bounded, so that steady changes do not postpone activation forever.
         for _ in 0..10_000 {
             let Ok(Some((kind, event))) = tokio::time::timeout(SETTLE, events.next()).await else {
                 break;
@@ -142,7 +134,7 @@ impl CustomPolicies {
         changed
     }
 
-    /// Takes an event; whether another set comes of it.
+    /// Returns whether the documents have changed.
     fn take(&mut self, kind: PolicyKind, event: Event) -> bool {
         let followed = self.kinds.entry(kind).or_default();
         if let Event::Failed { problem, not_served, .. } = event {
@@ -151,12 +143,12 @@ impl CustomPolicies {
                 let advice = if not_served {
                     "apply the custom resource definitions of reviser, or serve policies from files with --policy"
                 } else {
-                    "policies that have been read stay in force"
+                    "the policies read so far stay active"
                 };
                 tracing::warn!(
                     kind = Kind::from(kind).resource(),
                     error = problem,
-                    "policies can't be watched; {advice}"
+                    "failed to watch policies; {advice}"
                 );
             }
             return false;
@@ -164,7 +156,7 @@ impl CustomPolicies {
         // To begin anew is not to have seen something.
         if !matches!(event, Event::Restarted) && std::mem::take(&mut followed.is_failing) {
             self.metrics.unwatched.dec();
-            tracing::info!(kind = Kind::from(kind).resource(), "policies are watched again");
+            tracing::info!(kind = Kind::from(kind).resource(), "watching policies again");
         }
         match event {
             Event::Restarted => {
@@ -200,8 +192,8 @@ impl CustomPolicies {
         let value = match Value::parse(stored.text().as_bytes()) {
             Ok(value) => value.into_owned(),
             Err(error) => {
-                // It is an object of an API server: that it nests too deep is all that can be wrong.
-                tracing::error!(kind = %Kind::from(kind), namespace, name, %error, "a policy can't be read");
+                // An API server sends valid JSON: it can only be nested too deeply.
+                tracing::error!(kind = %Kind::from(kind), namespace, name, %error, "failed to read a policy");
                 Value::empty_object()
             }
         };
@@ -210,7 +202,7 @@ impl CustomPolicies {
         let document = Document {
             uid: metadata.uid.clone().unwrap_or_default(),
             generation: metadata.generation.unwrap_or_default(),
-            value: own(&value),
+            value: user_fields(&value),
             status: status.and_then(|Status { status }| status),
         };
         let (uid, generation, value) = (document.uid.clone(), document.generation, document.value.clone());
@@ -220,21 +212,21 @@ impl CustomPolicies {
         })
     }
 
-    /// Logs each custom resource that is out of use now and was not before, or for something else.
-    fn warn(&mut self, documents: &[(Key, Document)], verdicts: &[policy::Verdict]) {
+    /// Logs each custom resource whose fault is new.
+    fn log_faults(&mut self, documents: &[(Key, Document)], verdicts: &[policy::Verdict]) {
         let mut faults = BTreeMap::new();
         for ((key, _), verdict) in documents.iter().zip(verdicts) {
             let Some(fault) = verdict.faults().next().map(ToString::to_string) else { continue };
             if self.faults.get(key) != Some(&fault) {
                 let (kind, namespace, name) = key;
-                tracing::warn!(kind = %Kind::from(*kind), namespace, name, error = fault, "a policy is faulty: what it selects is refused");
+                tracing::warn!(kind = %Kind::from(*kind), namespace, name, error = fault, "policy is faulty: objects that it selects are refused");
             }
             faults.insert(key.clone(), fault);
         }
         self.faults = faults;
     }
 
-    fn put_in_force(&mut self) {
+    fn activate(&mut self) {
         let mut documents: Vec<(Key, Document)> =
             self.documents.iter().map(|(key, document)| (key.clone(), document.clone())).collect();
         documents.sort_by_cached_key(|(_, document)| Seniority::of(&document.value));
@@ -250,7 +242,7 @@ impl CustomPolicies {
             policies = policies.policies.len(),
             "policies read from the API server"
         );
-        self.warn(&documents, &verdicts);
+        self.log_faults(&documents, &verdicts);
         let verdicts = documents.into_iter().zip(verdicts).map(|((key, document), verdict)| {
             let (kind, namespace, name) = key;
             let Document { uid, generation, status, .. } = document;
@@ -265,7 +257,7 @@ impl CustomPolicies {
                 status,
             }
         });
-        self.in_force.put(policies, verdicts.collect());
+        self.active.replace(policies, verdicts.collect());
         self.is_synced.store(true, Ordering::Release);
     }
 }
@@ -275,8 +267,8 @@ struct Status {
     status: Option<serde_json::Value>,
 }
 
-/// What a policy is made of: all but the status, and of the metadata what somebody wrote.
-fn own(value: &Value<'static>) -> Value<'static> {
+/// The document without its status and without the metadata that the API server sets.
+fn user_fields(value: &Value<'static>) -> Value<'static> {
     const METADATA: [&str; 4] = ["creationTimestamp", "name", "namespace", "deletionTimestamp"];
     let Some(object) = value.as_object() else { return value.clone() };
     let members = object.iter().filter(|(name, _)| *name != "status").map(|(name, member)| {

@@ -1,9 +1,9 @@
-//! The composition root: puts policies, ledger, state, service, doors and server together, and runs them.
+//! The composition root: combines policies, ledger, state, service, doors and server, for `serve`, `check` and `preview`.
 
+mod active_policies;
 mod check;
 mod connected;
 mod custom;
-mod in_force;
 mod policies;
 mod reload;
 mod serve;
@@ -11,7 +11,7 @@ mod state;
 mod trial;
 
 pub use check::{CheckInput, Checked, check};
-pub use connected::Election;
-pub use policies::{Loaded, load, load_for};
+pub use connected::ElectionConfig;
+pub use policies::{LoadedPolicies, load, load_for};
 pub use serve::{LedgerChoice, ServeConfig, ServeError, State, serve};
-pub use trial::{ClusterLabels, KnownClusters, Parsed, TrialObject, TrialObjects, without_template};
+pub use trial::{ClusterLabels, KnownClusters, ParsedObject, TrialObject, TrialObjects, without_template};

@@ -1,4 +1,4 @@
-//! Policies from files, with every fault told with its file, document, line and field.
+//! Policies from files. Each fault is reported with file, document, line and field.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,25 +11,23 @@ use crate::json::{Pointer, Value};
 use crate::policy::{self, Finding, PolicyFinding};
 use crate::yaml::{self, Document};
 
-/// Policies that may be put in force.
+/// Valid policies.
 #[derive(Clone, Debug)]
-pub struct Loaded {
-    /// The policies.
+pub struct LoadedPolicies {
     pub policies: PolicySet,
-    /// How many documents they were read from.
+    /// The number of documents.
     pub documents: usize,
     /// Whether they are the built-in example, because no file was named.
     pub built_in: bool,
-    /// What they were read from, if that can be read again.
-    pub seen: Option<Seen>,
-    /// What is strange about them, each in one line, for the user.
+    /// `None` if they can't be read again.
+    pub source: Option<PolicySource>,
+    /// One line each.
     pub warnings: Vec<String>,
 }
 
-/// Files, and how they were.
+/// Files and directories, and their state when they were read.
 #[derive(Clone, Debug)]
-pub struct Seen {
-    /// The files and directories.
+pub struct PolicySource {
     pub(super) paths: Vec<PathBuf>,
     pub(super) look: Look,
     pub(super) digest: Option<u64>,
@@ -37,19 +35,20 @@ pub struct Seen {
 
 /// Loads the policies in these files and directories, or the built-in example if there are none.
 ///
-/// The error is every fault of every document, each in one line, for the user.
-pub fn load(paths: &[PathBuf]) -> Result<Loaded, Vec<String>> {
+/// The error has one line for each fault in each document.
+pub fn load(paths: &[PathBuf]) -> Result<LoadedPolicies, Vec<String>> {
     load_for(paths, &BTreeSet::new())
 }
 
-/// The same, with a warning for each name in `targetCluster` that none of the `known` clusters has, if there are any.
-pub fn load_for(paths: &[PathBuf], known: &BTreeSet<ClusterName>) -> Result<Loaded, Vec<String>> {
+/// The same, with a warning for each name in `targetCluster` that matches none of the `known` clusters, unless `known` is
+/// empty.
+pub fn load_for(paths: &[PathBuf], known: &BTreeSet<ClusterName>) -> Result<LoadedPolicies, Vec<String>> {
     if paths.is_empty() {
-        return Examined::of(paths).loaded(true, known);
+        return PolicyDocuments::of(paths).into_loaded(true, known);
     }
     if paths.iter().any(|path| is_pipe(path)) {
-        // It gives what it has only once.
-        return Examined::of(paths).loaded(false, known);
+        // A pipe can be read only once.
+        return PolicyDocuments::of(paths).into_loaded(false, known);
     }
     let Still { look, digest, found } = read_still(paths, MAX_FILE_BYTES, None);
     let contents = match found {
@@ -58,22 +57,23 @@ pub fn load_for(paths: &[PathBuf], known: &BTreeSet<ClusterName>) -> Result<Load
         Found::Same => Vec::new(),
     };
     let loaded = load_again(paths, &look, contents, known)?;
-    Ok(Loaded { seen: Some(Seen { paths: paths.to_vec(), look, digest }), ..loaded })
+    let source = Some(PolicySource { paths: paths.to_vec(), look, digest });
+    Ok(LoadedPolicies { source, ..loaded })
 }
 
-/// The policies in what has been read.
+/// Loads policies from the `contents` of the files in `look`.
 pub(super) fn load_again(
     paths: &[PathBuf],
     look: &Look,
     contents: Vec<Result<Vec<u8>, String>>,
     known: &BTreeSet<ClusterName>,
-) -> Result<Loaded, Vec<String>> {
+) -> Result<LoadedPolicies, Vec<String>> {
     let mut faults: Vec<Fault> = look.faults.iter().chain(&look.empty).cloned().collect();
     let mut sources = Vec::new();
     for (path, content) in look.files.iter().zip(contents) {
         let documents = content.and_then(|bytes| {
             if bytes.trim_ascii().is_empty() {
-                // More likely than not, somebody is about to write it.
+                // It is probably being written.
                 return Err("the file is empty".to_owned());
             }
             documents::parse(&bytes).map_err(|cause| cause.to_string())
@@ -83,18 +83,17 @@ pub(super) fn load_again(
             Err(problem) => faults.push(Fault::of(path, &problem)),
         }
     }
-    Examined::new(paths, sources, faults).loaded(false, known)
+    PolicyDocuments::new(paths, sources, faults).into_loaded(false, known)
 }
 
 fn is_pipe(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-/// What came of reading policies.
-pub(super) struct Examined {
-    /// The policies, if nothing is wrong.
+/// The documents of policies, valid or not.
+pub(super) struct PolicyDocuments {
+    /// `None` if there are faults.
     pub(super) policies: Option<PolicySet>,
-    /// What they were read from.
     pub(super) sources: Vec<(PathBuf, Document)>,
     /// The source of each policy, by position.
     origins: Vec<usize>,
@@ -102,7 +101,7 @@ pub(super) struct Examined {
     pub(super) warnings: Vec<Fault>,
 }
 
-impl Examined {
+impl PolicyDocuments {
     /// Reads the policies in these files and directories, or the built-in example if there are none.
     pub(super) fn of(paths: &[PathBuf]) -> Self {
         let (sources, faults) = sources(paths);
@@ -131,30 +130,33 @@ impl Examined {
         Self { policies: policies.filter(|_| faults.is_empty()), sources, origins, faults, warnings }
     }
 
-    fn loaded(self, built_in: bool, known: &BTreeSet<ClusterName>) -> Result<Loaded, Vec<String>> {
+    fn into_loaded(
+        self,
+        built_in: bool,
+        known: &BTreeSet<ClusterName>,
+    ) -> Result<LoadedPolicies, Vec<String>> {
         let Some(policies) = &self.policies else { return Err(Fault::texts(self.faults)) };
         let mut warnings = self.unknown_clusters(policies, known);
         warnings.extend(self.warnings);
-        Ok(Loaded {
+        Ok(LoadedPolicies {
             documents: self.sources.len(),
             built_in,
-            seen: None,
+            source: None,
             warnings: Fault::texts(warnings),
             policies: self.policies.unwrap_or_default(),
         })
     }
 
-    /// The names in `targetCluster` that none of the `known` clusters has, if there are any.
+    /// A finding for each name in `targetCluster` that matches none of the `known` clusters, unless `known` is empty.
     pub(super) fn unknown_clusters(&self, policies: &PolicySet, known: &BTreeSet<ClusterName>) -> Vec<Fault> {
         policy::unknown_clusters(policies, known).iter().map(|found| self.finding(found)).collect()
     }
 
-    /// A finding about a policy.
     pub(super) fn finding(&self, finding: &PolicyFinding) -> Fault {
         self.fault(finding.policy, &finding.field, &finding.problem)
     }
 
-    /// What is wrong with the policy at a position.
+    /// `policy` is the position in the policy set.
     pub(super) fn fault(&self, policy: usize, field: &Pointer, problem: &str) -> Fault {
         let (path, document) = &self.sources[self.origins[policy]];
         Fault::at(path, document, field, problem)
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_of_all_files_are_told_with_file_document_line_and_field() {
+    fn faults_of_all_files_are_reported_with_file_document_line_and_field() {
         let directory = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).unwrap();
         write("a.yaml", "kind: [\n");

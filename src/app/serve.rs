@@ -1,4 +1,4 @@
-//! A server from its configuration to its end.
+//! `reviser serve`, from its configuration to its end.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use std::time::{Duration, SystemTime};
 
 use prometheus_client::registry::Registry;
 
-use super::connected::{self, Election};
+use super::active_policies::ActivePolicies;
+use super::connected::{self, ElectionConfig};
 use super::custom::{CustomMetrics, CustomPolicies};
-use super::in_force::InForce;
-use super::policies::Loaded;
+use super::policies::LoadedPolicies;
 use super::reload::{self, PolicyFiles};
 use super::state;
 use crate::apiserver::{Access, ApiServer, ConnectError};
@@ -26,12 +26,11 @@ use crate::state::files::StateFiles;
 use crate::state::kube::{KubeLedger, KubeState};
 use crate::state::memory::MemoryLedger;
 
-/// Where allocations are remembered.
+/// Where allocations are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LedgerChoice {
-    /// In memory: gone with the process.
+    /// In memory: lost when the process ends.
     Memory,
-    /// In a file.
     File(PathBuf),
     /// On the bindings of the API server.
     Kubernetes,
@@ -50,73 +49,58 @@ impl FromStr for LedgerChoice {
     }
 }
 
-/// What to serve, and how.
 #[derive(Clone, Debug)]
 pub struct ServeConfig {
-    /// Where to serve HTTPS.
     pub secure_address: SocketAddr,
-    /// Where to serve probes and metrics.
+    /// For probes and metrics.
     pub admin_address: SocketAddr,
-    /// The directory of `tls.crt` and `tls.key`; without it a pair is made.
+    /// The directory of `tls.crt` and `tls.key`. Default: a self-signed certificate.
     pub certificate_directory: Option<PathBuf>,
-    /// Whose certificates clients have to show; without it, none.
+    /// `None`: client certificates are not required.
     pub client_ca_file: Option<PathBuf>,
-    /// The policies; `None` for the custom resources of the API server.
-    pub loaded: Option<Loaded>,
-    /// Where allocations are remembered; `None` if nobody said.
+    /// `None`: the custom resources of the API server.
+    pub loaded: Option<LoadedPolicies>,
+    /// Default: the bindings with an API server, else memory.
     pub ledger: Option<LedgerChoice>,
-    /// Where bindings, Works and clusters are read.
     pub state: State,
-    /// How one of several replicas is elected, with an API server.
-    pub election: Election,
-    /// The longest request body.
+    pub election: ElectionConfig,
     pub max_body_bytes: usize,
-    /// How long to serve on, not ready, after SIGTERM.
+    /// How long to keep serving, not ready, after SIGTERM.
     pub drain: Duration,
 }
 
 /// Where bindings, Works and clusters are read.
 #[derive(Clone, Debug)]
 pub enum State {
-    /// Nowhere.
     Unknown,
-    /// In files.
     Files(StateFiles),
-    /// On an API server.
     Server(Access),
 }
 
-/// Why a server did not start, or did not end as it should.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Nobody can tell which API server is meant, or as whom to talk to it.
     #[error("failed to connect to the API server")]
     Connect(#[source] ConnectError),
-    /// What is asked for does not go together.
     #[error("failed to serve: {0}")]
     Usage(&'static str),
-    /// The ledger can't be used.
     #[error("failed to open the ledger")]
     Ledger(#[source] OpenError),
-    /// No certificate could be made.
     #[error("failed to make a self-signed certificate")]
     Certificate(#[source] CertsError),
-    /// The server.
     #[error("failed to serve")]
     Server(#[source] server::ServeError),
-    /// Signals can't be received.
     #[error("failed to listen for signals")]
     Signals(#[source] std::io::Error),
 }
 
-/// Serves until the process is told to end.
+/// Serves until SIGTERM or SIGINT.
 pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
     let server = match &config.state {
         State::Server(access) => Some(connect(access).await?),
         State::Unknown | State::Files(_) => None,
     };
-    let seen = config.loaded.as_ref().and_then(|loaded| loaded.seen.clone());
-    let reads_custom = config.loaded.is_none();
+    let source = config.loaded.as_ref().and_then(|loaded| loaded.source.clone());
+    let reads_custom_resources = config.loaded.is_none();
     let first = config.loaded.map(policies).map(Arc::new);
     let ledger = open(config.ledger, server.as_ref())?;
     let mut service = match &first {
@@ -128,8 +112,7 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
     let mut watching = None;
     match (config.state, &server) {
         (State::Files(state), _) => {
-            let shared = Arc::new(state.clone());
-            service = service.with_state(shared.clone(), shared.clone()).with_clusters(shared);
+            service = state::with_files(service, &state);
             files = Some(state);
         }
         (_, Some(server)) => {
@@ -139,28 +122,28 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
                 .with_state(shared.clone(), shared.clone())
                 .with_templates(shared.clone())
                 .with_clusters(shared);
-            checks.push(connected::clusters(&state));
+            checks.push(connected::clusters_check(&state));
             watching = Some(state);
         }
         _ => {}
     }
     let service = Arc::new(service);
-    let in_force = InForce::new(Arc::clone(&service));
+    let active = ActivePolicies::new(Arc::clone(&service));
     if let Some(set) = first {
-        in_force.tell(set, Vec::new());
+        active.publish(set, Vec::new());
     }
     let mut registry = Registry::default();
-    let custom = server.as_ref().filter(|_| reads_custom).map(|server| {
-        CustomPolicies::new(server.clone(), in_force.clone(), CustomMetrics::register(&mut registry))
+    let custom = server.as_ref().filter(|_| reads_custom_resources).map(|server| {
+        CustomPolicies::new(server.clone(), active.clone(), CustomMetrics::register(&mut registry))
     });
     checks.extend(custom.as_ref().map(CustomPolicies::check));
-    // Where nobody knows what an API server holds, each document is looked at by itself.
+    // Without custom resources to compare with, the policy door checks each document alone.
     let stored = custom.as_ref().map(CustomPolicies::stored).unwrap_or_default();
     let certificate = if let Some(directory) = config.certificate_directory {
         CertificateSource::Directory(directory)
     } else {
         tracing::warn!(
-            "no --cert-dir: serving a self-signed certificate made just now; `reviser certs` makes a pair for real use"
+            "no --cert-dir: serving a self-signed certificate made at start; create one for production with `reviser certs`"
         );
         CertificateSource::Fixed(Arc::new(self_signed().map_err(ServeError::Certificate)?))
     };
@@ -182,16 +165,16 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
         tokio::spawn(custom.follow());
     }
     let stale = reload::register(&mut registry);
-    if let Some(seen) = seen {
-        tokio::spawn(PolicyFiles::new(seen, in_force.clone(), files.clone(), stale).follow());
+    if let Some(source) = source {
+        tokio::spawn(PolicyFiles::new(source, active.clone(), files.clone(), stale).follow());
     }
     let revisions = RevisionMetrics::register(&mut registry);
     let lifecycle = Lifecycle::default();
     let signals = lifecycle.follow_signals().map_err(ServeError::Signals)?;
     let elected = server.map(|server| {
         let metrics = ControllerMetrics::register(&mut registry);
-        let options = connected::election(config.election, &server);
-        connected::stand(server, in_force, options, metrics, lifecycle.clone())
+        let options = connected::election_options(config.election, &server);
+        connected::run_controller(server, active, options, metrics, lifecycle.clone())
     });
     let parts = Parts {
         doors: doors(service, stored, &revisions),
@@ -205,9 +188,9 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
     let elected = elected.map(tokio::spawn);
     bound.run().await.map_err(ServeError::Server)?;
     if let Some(elected) = elected {
-        // Nobody else takes over before the lease is given up or has run out.
+        // Another replica takes over only after the lease is released or has expired.
         if let Err(error) = elected.await {
-            tracing::error!(%error, "the elected replica ended by a fault of ours");
+            tracing::error!(%error, "the controller panicked");
         }
     }
     Ok(())
@@ -222,7 +205,6 @@ fn doors(service: Arc<Service>, stored: StoredPolicies, revisions: &RevisionMetr
         .with(Policies::PATH, Policies::NAME, Policies::new(stored, revisions.clone()))
 }
 
-/// A pair for this start of the process, which nobody vouches for.
 fn self_signed() -> Result<Pair, CertsError> {
     let issued = certs::self_signed(&SubjectNames::local(), SystemTime::now())?;
     let path = Path::new("self-signed");
@@ -230,8 +212,9 @@ fn self_signed() -> Result<Pair, CertsError> {
     Pair::from_pem(Pem { path, bytes: certificate }, Pem { path, bytes: key })
 }
 
-fn policies(loaded: Loaded) -> crate::engine::PolicySet {
-    let Loaded { policies, documents, built_in, seen, warnings } = loaded;
+/// Logs what has been loaded.
+fn policies(loaded: LoadedPolicies) -> crate::engine::PolicySet {
+    let LoadedPolicies { policies, documents, built_in, source, warnings } = loaded;
     if built_in {
         tracing::warn!(
             "no --policy: serving the built-in example, ClusterRevisionPolicy/rollout-fort for Rollout.deploy.example.com"
@@ -239,17 +222,17 @@ fn policies(loaded: Loaded) -> crate::engine::PolicySet {
     } else {
         let transformations = policies.transformations.len();
         tracing::info!(transformations, documents, policies = policies.policies.len(), "policies loaded");
-        if seen.is_none() {
-            tracing::warn!("policies that come from a pipe can't be read again when they change");
+        if source.is_none() {
+            tracing::warn!("policies from a pipe are not read again when they change");
         }
     }
-    reload::warn(&warnings);
+    reload::log_warnings(&warnings);
     policies
 }
 
 async fn connect(access: &Access) -> Result<ApiServer, ServeError> {
     let server = ApiServer::new(access).await.map_err(ServeError::Connect)?;
-    tracing::info!(address = server.address(), "bindings, Works and clusters are read from this API server");
+    tracing::info!(address = server.address(), "reading bindings, Works and clusters from the API server");
     Ok(server)
 }
 
@@ -262,12 +245,14 @@ fn open(choice: Option<LedgerChoice>, server: Option<&ApiServer>) -> Result<Arc<
         }
         (Some(LedgerChoice::Memory), None) => Arc::new(MemoryLedger::default()),
         (Some(LedgerChoice::Memory), Some(_)) => {
-            tracing::warn!("--ledger memory: allocations are this process's own, and gone with it");
+            tracing::warn!(
+                "--ledger memory: other replicas do not see the allocations, and they are lost when the process ends"
+            );
             Arc::new(MemoryLedger::default())
         }
         (None, None) => {
             tracing::warn!(
-                "no --ledger: allocations are kept in memory, and chosen anew after a restart; --ledger file:PATH keeps them"
+                "no --ledger: allocations are kept in memory and chosen again after a restart; --ledger file:PATH keeps them"
             );
             Arc::new(MemoryLedger::default())
         }

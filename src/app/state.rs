@@ -1,6 +1,7 @@
-//! State files in a server that runs: looked at now and then, and watched by a metric.
+//! State files: their use by the service, their check for changes, and their metric.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use prometheus_client::collector::Collector;
@@ -8,17 +9,23 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _};
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Registry;
 
+use crate::service::Service;
 use crate::state::files::StateFiles;
 
-/// How often files are looked at that nobody asks about. Lookups look by themselves; this is for the log and the metric.
+/// Lookups check for changes themselves; this is for the log and the metric when there are no requests.
 const INTERVAL: Duration = Duration::from_secs(10);
 
-/// Registers the metric of `files`.
+/// The service with bindings, Works and clusters from `files`.
+pub(super) fn with_files(service: Service, files: &StateFiles) -> Service {
+    let files = Arc::new(files.clone());
+    service.with_state(files.clone(), files.clone()).with_clusters(files)
+}
+
 pub(super) fn register(files: &StateFiles, registry: &mut Registry) {
     registry.register_collector(Box::new(Staleness(files.clone())));
 }
 
-/// Looks at `files` now and then, for ever.
+/// Reads `files` again when they have changed; never ends.
 pub(super) async fn follow(files: StateFiles) {
     loop {
         tokio::time::sleep(INTERVAL).await;
@@ -26,14 +33,14 @@ pub(super) async fn follow(files: StateFiles) {
     }
 }
 
-/// Whether the files are not what is in force.
+/// 1 if the files are faulty and older ones are used.
 #[derive(Debug)]
 struct Staleness(StateFiles);
 
 impl Collector for Staleness {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
         let gauge = ConstGauge::new(i64::from(self.0.is_stale()));
-        let help = "Whether the state files are faulty, so that older ones are in force";
+        let help = "Whether the state files are faulty, so that an older version is used";
         gauge.encode(encoder.encode_descriptor("reviser_state_stale", help, None, gauge.metric_type())?)
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::args::ServeArgs;
 use super::exit::CliError;
 use crate::apiserver::Access;
-use crate::app::{self, Election, ServeConfig, State};
+use crate::app::{self, ElectionConfig, ServeConfig, State};
 use crate::state::files::StateFiles;
 use crate::telemetry;
 
@@ -32,7 +32,7 @@ pub(super) fn run(arguments: ServeArgs) -> Result<(), CliError> {
         };
         Some(app::load_for(&policies, &known).map_err(CliError::refused_policies)?)
     };
-    let election = Election {
+    let election = ElectionConfig {
         namespace: arguments.leader_elect_resource_namespace,
         lease_duration: arguments.leader_elect_lease_duration,
         renew_deadline: arguments.leader_elect_renew_deadline,

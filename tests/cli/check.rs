@@ -120,7 +120,7 @@ fn the_definition_of_a_member_tells_which_field_would_not_skip_a_step() {
     assert_done(&done, 0, "", &format!("{note}no findings in 1 document\n"));
     directory.file("empty.yaml", "# nothing\n");
     let done = directory.run(&["check", "-p", &policy, "--crd", "empty.yaml"]);
-    let note = "there is no definition in the files of --crd\n";
+    let note = "the files of --crd hold no CustomResourceDefinition\n";
     assert_done(&done, 0, "", &format!("{note}no findings in 1 document\n"));
     // As `kubectl get crd -o yaml` prints several.
     let of = |name: &str| {
@@ -171,14 +171,14 @@ fn a_sample_that_nothing_can_be_tried_on_is_a_finding() {
     let done = directory.run(&["check", "-p", "policy.yaml", "-f", "rollout.yaml"]);
     assert_eq!(done.code, Some(1));
     assert!(
-        done.stderr.starts_with("the policies are not tried before they are corrected\n"),
+        done.stderr.starts_with("the policies are not tried on objects and definitions until they are corrected\n"),
         "{}",
         done.stderr
     );
 }
 
 #[test]
-fn serve_accepts_what_is_only_strange_and_says_so_once() {
+fn serve_accepts_warnings_and_logs_them_once() {
     let directory = Directory::new();
     let unused = policy("a", "fort").replace("  - name: fort\n", "  - name: fort\n  - name: other\n");
     let file = directory.file("policy.yaml", &unused);

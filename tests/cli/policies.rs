@@ -83,7 +83,7 @@ fn a_mounted_set_is_swapped_as_a_whole() {
         set(&directory, &format!("mounted/..{next}"), next);
         symlink(format!("..{next}"), directory.path().join("mounted/..new")).unwrap();
         fs::rename(directory.path().join("mounted/..new"), directory.path().join("mounted/..data")).unwrap();
-        // Never a part of the one with a part of the other.
+        // Never parts of two sets.
         served.comes_to(&patch(next), &[&patch(last)]);
         last = next;
     }
@@ -95,34 +95,34 @@ fn a_mounted_set_is_swapped_as_a_whole() {
 }
 
 #[test]
-fn a_broken_set_leaves_the_last_good_one_in_force_and_is_told_once() {
+fn an_invalid_set_leaves_the_last_good_one_active_and_is_logged_once() {
     let directory = Directory::new();
     set(&directory, "policies", "good");
     let served = Served::start_with(&directory, &["--policy", &directory.at("policies")]);
     served.comes_to_be_stale(false);
     let broken = policy("b", "second", "new").replace("rules:", "rulse:");
     directory.file("policies/b.yaml", &format!("{broken}---\n{}", broken.replace("{name: b}", "{name: 7}")));
-    // The other one is new, and well.
+    // The other file is new, and valid.
     directory.file("policies/a.yaml", &policy("a", "first", "new"));
     served.comes_to_be_stale(true);
     served.comes_to(&patch("good"), &[&patch("good")]);
-    // What nobody has finished, and what is gone.
+    // An unfinished file, and a directory that is gone.
     directory.file("policies/b.yaml", "");
     let said = |text: &str| served.server.process.says(|line| line.contains(text));
     said("b.yaml: the file is empty");
     fs::rename(directory.path().join("policies"), directory.path().join("gone")).unwrap();
     let line = said("policies: No such file or directory (os error 2)");
-    assert!(line.contains("WARN") && line.contains("the last good ones stay in force"), "{line}");
+    assert!(line.contains("WARN") && line.contains("the last good policies stay active"), "{line}");
     assert_eq!(served.revised("checkout", "x"), patch("good"));
     assert!(get(served.server.admin, "/readyz").starts_with("HTTP/1.1 200 "));
-    // A set that is mended is taken, also if it is the one that was in force.
+    // A corrected set is activated.
     set(&directory, "gone", "mended");
     fs::rename(directory.path().join("gone"), directory.path().join("policies")).unwrap();
     served.comes_to(&patch("mended"), &[&patch("good")]);
     served.comes_to_be_stale(false);
 
     let log = directory.plain(&served.server.end(Signal::TERM).stderr);
-    let refused: Vec<&str> = log.lines().filter(|line| line.contains("the policies are refused")).collect();
+    let refused: Vec<&str> = log.lines().filter(|line| line.contains("policy files refused")).collect();
     let first = refused.iter().find(|line| line.contains("rulse")).unwrap_or_else(|| panic!("{log}"));
     for finding in [
         "policies/b.yaml: document 1, line 4: spec.rules: is required",

@@ -140,7 +140,7 @@ fn one_object_is_one_however_it_comes() {
         ("typed.yaml", ""),
         (
             "with-policy.yaml",
-            "with-policy.yaml: document 2, line 9: a ClusterRevisionPolicy of reviser is not an object to revise; it is skipped\n",
+            "with-policy.yaml: document 2, line 9: skipped, because a ClusterRevisionPolicy of reviser is not revised\n",
         ),
     ] {
         let done = preview(&directory, &["-f", file, "-o", "yaml"]);
@@ -249,7 +249,7 @@ fn a_template_is_what_original_and_divide_read_and_the_patch_stays_against_the_o
         ["preview", "-p", "policy.yaml", "-o", "patch", "--clusters", "m1=1,m2=2", "-f", "object.yaml"];
     assert_done(&directory.run_with(&arguments, &environment, ""), 0, &expected, "");
     directory.file("other.yaml", &config_map("c"));
-    let error = "error: other.yaml: holds ConfigMap shop/c, and the template of no object of --filename; a template has the kind, \
+    let error = "error: other.yaml: holds ConfigMap shop/c, but no template of an object of --filename; a template has the kind, \
                  namespace and name of its object\n";
     assert_done(&run(&["-f", "object.yaml", "--original", "other.yaml"]), 1, "", error);
     let several = run(&["-f", "object.yaml", "-f", "other.yaml", "--original", "originals.yaml"]);

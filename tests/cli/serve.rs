@@ -184,8 +184,8 @@ fn whatever_it_had_to_choose_by_itself_is_said_in_a_warning() {
             .concat();
     let chosen = [
         "WARN no --policy: serving the built-in example, ClusterRevisionPolicy/rollout-fort for Rollout.deploy.example.com",
-        "WARN no --ledger: allocations are kept in memory, and chosen anew after a restart; --ledger file:PATH keeps them",
-        "WARN no --cert-dir: serving a self-signed certificate made just now; `reviser certs` makes a pair for real use",
+        "WARN no --ledger: allocations are kept in memory and chosen again after a restart; --ledger file:PATH keeps them",
+        "WARN no --cert-dir: serving a self-signed certificate made at start; create one for production with `reviser certs`",
     ];
     assert_eq!(messages(&[]), [&chosen[..], &end].concat());
 

@@ -160,7 +160,8 @@ fn policies_that_select_nothing_leave_what_is_marked() {
     let (interpretation, _) = POLICIES.split_once("---").unwrap();
     let printed = with_policies(interpretation);
     assert_eq!(printed.code, Some(0), "{}", printed.stderr);
-    let note = "no policy selects anything: only Works that are already revised are sent, to undo the revision\n";
+    let note =
+        "no policy selects anything: only Works that are already revised are sent, to undo the revision\n";
     assert!(printed.stderr.ends_with(note), "{}", printed.stderr);
     let printed = document(&printed.stdout);
     let condition = conditions(&printed)["selected-or-revised"];

@@ -7,28 +7,25 @@ use crate::domain::{ClusterName, Schedule, TargetCluster};
 use crate::engine::{ClusterPattern, PolicySet};
 use crate::policy;
 
-/// The clusters that are made up, with their replicas: one that hosts the allocations, because it has the most replicas, and one that
-/// hosts none. No rule names them.
+/// Made-up clusters that no rule names, with their replicas. The first has the most replicas, so it hosts the allocations.
 const MADE_UP: [(&str, i64); 2] = [("sample-1", 2), ("sample-2", 1)];
 
-/// How many named clusters are tried in the place of a made-up one.
-const MOST_TRIED: usize = 10;
+/// How many named clusters a made-up one is renamed to.
+const MAX_RENAMED: usize = 10;
 
-/// The clusters to try.
 #[derive(Debug)]
 pub(super) struct TrialClusters {
     pub(super) schedule: Schedule,
-    /// Those that neither a flag nor a policy names.
     made_up: BTreeSet<ClusterName>,
     /// Whether the schedule is that of `--clusters`.
     pub(super) is_given: bool,
-    /// Whether what is not known of these clusters is missing from the flags.
+    /// Whether flags describe the clusters, so that missing labels and fields are findings.
     pub(super) are_described: bool,
 }
 
 impl TrialClusters {
-    /// The clusters of `given`, the schedule of `--clusters`; else those in the state files; else those that the policies name, a cluster
-    /// for each pattern that none of them matches, and two more.
+    /// The clusters of `given` (`--clusters`), else those in the state files, else those that the policies name, one for each
+    /// pattern that matches none of these, and two more.
     pub(super) fn new(given: &Schedule, known: &KnownClusters, set: &PolicySet) -> Self {
         if !given.clusters().is_empty() {
             return Self {
@@ -48,13 +45,13 @@ impl TrialClusters {
         let mut clusters: BTreeMap<ClusterName, i64> = named.iter().map(|name| (name.clone(), 1)).collect();
         let mut made_up = BTreeSet::new();
         if are_described {
-            // The heaviest hosts the allocations.
+            // The cluster with the most replicas hosts the allocations.
             clusters.values_mut().take(1).for_each(|replicas| *replicas = 2);
         } else {
-            let filled = filled(set, &named).into_iter().map(|name| (name, 1));
-            let invented =
+            let matching = names_for_patterns(set, &named).into_iter().map(|name| (name, 1));
+            let unnamed =
                 MADE_UP.iter().filter_map(|(name, replicas)| Some((ClusterName::new(*name)?, *replicas)));
-            for (name, replicas) in filled.chain(invented) {
+            for (name, replicas) in matching.chain(unnamed) {
                 if !named.contains(&name) {
                     made_up.insert(name.clone());
                 }
@@ -62,12 +59,12 @@ impl TrialClusters {
             }
         }
         let clusters = clusters.into_iter().map(|(name, replicas)| TargetCluster { name, replicas });
-        // No name is there twice in a map.
+        // Cannot fail: the names are the keys of a map.
         let schedule = Schedule::new(clusters.collect()).unwrap_or_default();
         Self { schedule, made_up, is_given: false, are_described }
     }
 
-    /// The named clusters, each with the schedule in which it has the place of the made-up cluster `name`.
+    /// Named clusters, each with a schedule in which it has swapped replicas with the made-up cluster `name`.
     pub(super) fn in_place_of(&self, name: &ClusterName) -> Vec<(ClusterName, Schedule)> {
         let replicas = self.schedule.replicas_of(name).unwrap_or_default();
         let others = self.schedule.clusters().iter().filter(|entry| !self.is_made_up(&entry.name));
@@ -82,18 +79,18 @@ impl TrialClusters {
             }
             Some((other.name.clone(), Schedule::new(clusters).ok()?))
         };
-        others.take(MOST_TRIED).filter_map(swapped).collect()
+        others.take(MAX_RENAMED).filter_map(swapped).collect()
     }
 
-    /// Whether neither a flag nor a policy names it.
+    /// Whether neither a flag nor a policy names the cluster.
     pub(super) fn is_made_up(&self, name: &ClusterName) -> bool {
         self.made_up.contains(name)
     }
 }
 
-/// A name for each pattern with wildcards that needs one, so that each rule is tried with its pattern.
-fn filled(set: &PolicySet, named: &BTreeSet<ClusterName>) -> BTreeSet<ClusterName> {
-    let mut filled = BTreeSet::new();
+/// A name for each pattern with wildcards that matches none of `named`.
+fn names_for_patterns(set: &PolicySet, named: &BTreeSet<ClusterName>) -> BTreeSet<ClusterName> {
+    let mut names = BTreeSet::new();
     for rule in set.policies.iter().flat_map(|policy| &policy.rules) {
         let is_excluded =
             |name: &ClusterName| rule.target.exclude.iter().any(|pattern| pattern.matches(name));
@@ -101,14 +98,13 @@ fn filled(set: &PolicySet, named: &BTreeSet<ClusterName>) -> BTreeSet<ClusterNam
         for (pattern, is_wanted) in wanted.chain(rule.target.exclude.iter().map(|pattern| (pattern, false))) {
             let fits = |name: &&ClusterName| pattern.matches(name) && !(is_wanted && is_excluded(name));
             if pattern.name().is_none() && !named.iter().any(|name| fits(&name)) {
-                filled.extend(fill(pattern));
+                names.extend(matching_name(pattern));
             }
         }
     }
-    filled
+    names
 }
 
-/// A name that a pattern stands for.
-fn fill(pattern: &ClusterPattern) -> Option<ClusterName> {
+fn matching_name(pattern: &ClusterPattern) -> Option<ClusterName> {
     ClusterName::new(pattern.0.replace('*', "sample").replace('?', "1"))
 }

@@ -1,4 +1,4 @@
-//! Transformations that an object chooses and that change nothing of it.
+//! Warnings about transformations that an object names and that do not change it.
 
 use std::collections::BTreeMap;
 
@@ -6,19 +6,19 @@ use super::samples::listed;
 use crate::domain::{ClusterName, Schedule};
 use crate::engine::IdleTransformation;
 
-/// What to say of them, for one object in all clusters of `schedule`: a transformation changes nothing in a cluster although an entry is
-/// for it, or it changes nothing in any cluster. That others get nothing where no entry is for a target is how transformations are used.
+/// For one object in all clusters of `schedule`. A transformation is reported if it changes nothing in a cluster that it has
+/// an entry for, or nothing in any cluster. Clusters that it has no entry for are not an error by themselves.
 pub(super) fn warnings(idle: &[IdleTransformation], schedule: &Schedule) -> Vec<String> {
     let mut by_transformation: BTreeMap<&str, BTreeMap<&str, Vec<ClusterName>>> = BTreeMap::new();
-    for one in idle {
-        let reasons = by_transformation.entry(&one.transformation).or_default();
-        reasons.entry(one.reason).or_default().push(one.cluster.clone());
+    for transformation in idle {
+        let reasons = by_transformation.entry(&transformation.transformation).or_default();
+        reasons.entry(transformation.reason).or_default().push(transformation.cluster.clone());
     }
     let mut warnings = Vec::new();
     for (transformation, reasons) in by_transformation {
         let is_everywhere = reasons.values().map(Vec::len).sum::<usize>() == schedule.clusters().len();
         for (reason, clusters) in reasons {
-            let has_entry = idle.iter().any(|one| one.reason == reason && one.has_entry);
+            let has_entry = idle.iter().any(|it| it.reason == reason && it.has_entry);
             if has_entry || is_everywhere {
                 warnings.push(format!("{transformation} changes nothing in {}: {reason}", listed(&clusters)));
             }
@@ -33,7 +33,7 @@ mod tests {
     use crate::domain::TargetCluster;
 
     #[test]
-    fn what_other_targets_do_not_get_is_no_matter() {
+    fn clusters_without_an_entry_are_reported_only_if_all_are_unchanged() {
         let name = |name: &str| ClusterName::new(name).unwrap();
         let cluster = |it: &str| TargetCluster { name: name(it), replicas: 1 };
         let schedule = Schedule::new(vec![cluster("eu"), cluster("us"), cluster("asia")]).unwrap();

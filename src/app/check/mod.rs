@@ -1,4 +1,4 @@
-//! Everything that can be said about policies before they are in force: `reviser check`.
+//! `reviser check`: all findings about policies, alone and with objects, clusters and definitions.
 
 mod clusters;
 mod idle;
@@ -8,79 +8,86 @@ mod samples;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::policies::Examined;
+use super::policies::PolicyDocuments;
 use super::trial::{KnownClusters, TrialObject, TrialObjects, without_template};
 use crate::documents::{self, Fault};
 use crate::domain::{ClusterName, Schedule};
 use crate::engine::PolicySet;
 use crate::json::Value;
 use crate::policy::{self, PolicyFinding};
+use crate::yaml::Document;
 
 use clusters::TrialClusters;
-use samples::{Report, Trials};
+use samples::{CheckReport, Trials};
 
-/// What to check, and with what.
+/// Paths are files and directories.
 #[derive(Debug)]
 pub struct CheckInput<'i> {
-    /// Files and directories of policies.
     pub policies: &'i [PathBuf],
-    /// Files and directories of objects to try them on.
+    /// Objects to try the policies on.
     pub objects: &'i [PathBuf],
-    /// The file with the templates of those objects.
+    /// The file with the templates of the objects.
     pub original: Option<&'i Path>,
-    /// The clusters to try; none for those that files and policies name.
+    /// The clusters to try; empty for those that files and policies name.
     pub schedule: Schedule,
-    /// What is known about clusters.
     pub known: KnownClusters,
-    /// Files of definitions of custom resources.
+    /// CustomResourceDefinitions.
     pub definitions: &'i [PathBuf],
 }
 
-/// What came of a check.
 #[derive(Debug)]
 pub struct Checked {
-    /// Every finding, each in one line, by file and line.
+    /// One line each, by file and line.
     pub findings: Vec<String>,
-    /// How many of them make `serve` refuse the policies.
+    /// How many findings make `serve` refuse the policies.
     pub refused: usize,
-    /// How many documents were read.
+    /// The number of policy documents.
     pub documents: usize,
-    /// What could not be looked at, and why.
+    /// What could not be checked, and why.
     pub notes: Vec<String>,
 }
 
-/// Checks policies, alone and with objects, clusters and definitions.
 pub fn check(input: &CheckInput<'_>) -> Checked {
-    let examined = Examined::of(input.policies);
-    let (refused, documents) = (examined.faults.len(), examined.sources.len());
-    let mut report =
-        Report { findings: [examined.faults.as_slice(), &examined.warnings].concat(), notes: Vec::new() };
-    match &examined.policies {
+    let documents = PolicyDocuments::of(input.policies);
+    let refused = documents.faults.len();
+    let mut report = CheckReport {
+        findings: [documents.faults.as_slice(), &documents.warnings].concat(),
+        notes: Vec::new(),
+    };
+    match &documents.policies {
         Some(set) => {
             let listed = input.schedule.clusters().iter().map(|entry| entry.name.clone());
             let known: BTreeSet<ClusterName> = input.known.names().into_iter().chain(listed).collect();
-            report.findings.extend(examined.unknown_clusters(set, &known));
-            let definitions = read(input.definitions, &mut report.findings);
+            report.findings.extend(documents.unknown_clusters(set, &known));
+            let (definitions, faults) = read(input.definitions);
+            report.findings.extend(faults);
             if !input.objects.is_empty() {
-                try_objects(input, set, &examined, &definitions, &mut report);
+                try_objects(input, set, &documents, &definitions, &mut report);
             }
             if definitions.is_empty() && !input.definitions.is_empty() {
-                report.notes.push("there is no definition in the files of --crd".to_owned());
+                report.notes.push("the files of --crd hold no CustomResourceDefinition".to_owned());
             }
-            check_definitions(&definitions, set, &examined, &mut report);
+            check_definitions(&definitions, set, &documents, &mut report);
         }
         None if input.objects.is_empty() && input.definitions.is_empty() => {}
-        None => report.notes.push("the policies are not tried before they are corrected".to_owned()),
+        None => report.notes.push(
+            "the policies are not tried on objects and definitions until they are corrected".to_owned(),
+        ),
     }
-    Checked { findings: Fault::texts(report.findings), refused, documents, notes: report.notes }
+    Checked {
+        findings: Fault::texts(report.findings),
+        refused,
+        documents: documents.sources.len(),
+        notes: report.notes,
+    }
 }
 
 fn try_objects(
     input: &CheckInput<'_>,
     set: &PolicySet,
-    examined: &Examined,
-    definitions: &[(PathBuf, crate::yaml::Document)],
-    report: &mut Report,
+    documents: &PolicyDocuments,
+    definitions: &[(PathBuf, Document)],
+    report: &mut CheckReport,
 ) {
     let TrialObjects { objects, faults, notes } = TrialObjects::read(input.objects, input.original);
     report.findings.extend(faults);
@@ -91,18 +98,18 @@ fn try_objects(
     };
     let clusters = TrialClusters::new(&input.schedule, &input.known, set);
     let definitions = definitions.iter().flat_map(|(_, document)| objects_in(&document.value)).collect();
-    let trials = Trials::new(set, examined, &input.known, &clusters, definitions);
-    let (mut unselected, mut reading): (Vec<&TrialObject>, Vec<&TrialObject>) = (Vec::new(), Vec::new());
+    let trials = Trials::new(set, documents, &input.known, &clusters, definitions);
+    let (mut unselected, mut reads_original): (Vec<&TrialObject>, Vec<&TrialObject>) = Default::default();
     for object in &objects {
         match runtime.block_on(trials.run(object, report)) {
             Ok(tried) => {
                 unselected.extend((!tried.is_selected).then_some(object));
-                reading.extend(tried.reads_original.then_some(object));
+                reads_original.extend(tried.reads_original.then_some(object));
             }
             Err(error) => report.findings.push(object.fault(&error.to_string())),
         }
     }
-    report.notes.extend(without_template(reading, input.original));
+    report.notes.extend(without_template(reads_original, input.original));
     match unselected.as_slice() {
         [] => {}
         [object] if objects.len() == 1 => {
@@ -120,24 +127,24 @@ fn try_objects(
 }
 
 fn check_definitions(
-    definitions: &[(PathBuf, crate::yaml::Document)],
+    definitions: &[(PathBuf, Document)],
     set: &PolicySet,
-    examined: &Examined,
-    report: &mut Report,
+    documents: &PolicyDocuments,
+    report: &mut CheckReport,
 ) {
     for (path, document) in definitions {
         for object in objects_in(&document.value) {
-            let (found, told) = policy::definition(object, set);
-            report.findings.extend(found.into_iter().map(|it| {
+            let (findings, notes) = policy::definition(object, set);
+            report.findings.extend(findings.into_iter().map(|it| {
                 let problem = format!("{}: {}", path.display(), it.problem);
-                examined.finding(&PolicyFinding { problem, ..it })
+                documents.finding(&PolicyFinding { problem, ..it })
             }));
-            report.notes.extend(told.map(|told| format!("{}: {told}", path.display())));
+            report.notes.extend(notes.map(|note| format!("{}: {note}", path.display())));
         }
     }
 }
 
-/// The items of a list, as `kubectl get -o yaml` prints several objects; else the object itself.
+/// The items of a list, such as `kubectl get -o yaml` prints, else the object itself.
 fn objects_in<'v>(document: &'v Value<'static>) -> Vec<&'v Value<'static>> {
     let is_list = document.get("kind").and_then(Value::as_str).is_some_and(|kind| kind.ends_with("List"));
     match document.get("items").and_then(Value::as_array) {
@@ -146,13 +153,14 @@ fn objects_in<'v>(document: &'v Value<'static>) -> Vec<&'v Value<'static>> {
     }
 }
 
-/// The documents in these files; what is wrong with those is a finding.
-fn read(paths: &[PathBuf], findings: &mut Vec<Fault>) -> Vec<(PathBuf, crate::yaml::Document)> {
+/// The documents in these files, and the faults in them.
+fn read(paths: &[PathBuf]) -> (Vec<(PathBuf, Document)>, Vec<Fault>) {
     if paths.is_empty() {
-        return Vec::new();
+        return Default::default();
     }
     let reading = documents::read(paths);
-    findings.extend(reading.problems.iter().map(Fault::from));
+    let faults = reading.problems.iter().map(Fault::from).collect();
     let files = reading.files.into_iter();
-    files.flat_map(|file| file.documents.into_iter().map(move |it| (file.path.clone(), it))).collect()
+    let documents = files.flat_map(|file| file.documents.into_iter().map(move |it| (file.path.clone(), it)));
+    (documents.collect(), faults)
 }

@@ -1,8 +1,8 @@
-//! Rules that do something else when they are applied to their own result: found by applying them twice.
+//! Finds rules that change their own result, by applying the policies twice.
 
 use std::collections::BTreeMap;
 
-use super::samples::{Report, Trial, Trials, listed, overlap, rule_place};
+use super::samples::{CheckReport, Trial, Trials, listed, overlap, rule_place};
 use crate::app::trial::TrialObject;
 use crate::domain::ClusterName;
 use crate::engine::Revision;
@@ -10,24 +10,24 @@ use crate::engine::StepOutcome;
 use crate::json::{Pointer, Text};
 use crate::policy::{REPEATED_ON_CHAPERONS, certain_repeats};
 
-/// Where a difference matters for an object that no door revises twice.
-const REPEATED_ELSEWHERE: &str = "POST /mutate/works undoes a revision first, and POST /interpret gets the object before any revision; it matters only \
-                                  where both revise this kind, or where a result becomes a template: read from `original` then, or give the rule a \
+/// Advice for kinds that no door revises twice.
+const REPEATED_ELSEWHERE: &str = "POST /mutate/works undoes a revision first, and POST /interpret gets the object before any revision; this matters only \
+                                  where both revise this kind, or where a result becomes a template: then read from `original`, or give the rule a \
                                   `when` that is false for its own result";
 
-/// What a second application does that the first did not, by policy, rule and what it is, with the clusters.
+/// What a second application changes, by policy, rule and change, with the clusters.
 #[derive(Default)]
 pub(super) struct Repeated(BTreeMap<(usize, usize, String), Vec<ClusterName>>);
 
 impl Repeated {
-    /// Applies the policies at the positions in `tried` to what they have made of the object.
+    /// Applies the policies at the positions in `tried` to their own result.
     pub(super) async fn run(&mut self, trial: &Trial<'_, '_, '_>, tried: &[usize], first: &Revision<'_>) {
         // A number that can't be read again is no fault of the rules.
         let Ok(result) = first.object.to_value() else { return };
         let text = result.to_string();
         let Ok(text) = Text::parse(text.as_bytes()) else { return };
         let found = match trial.revise_again(tried, text.root()).await {
-            Ok(second) => differing(trial, tried, &second),
+            Ok(second) => changing_rules(trial, tried, &second),
             Err(failure) => {
                 let message = failure.message();
                 let rule = |&policy: &usize| Some((policy, trial.rule_of(policy, &message)?));
@@ -42,12 +42,12 @@ impl Repeated {
         }
     }
 
-    pub(super) fn report(self, trials: &Trials<'_>, object: &TrialObject, report: &mut Report) {
+    pub(super) fn report(self, trials: &Trials<'_>, object: &TrialObject, report: &mut CheckReport) {
         let is_chaperon = object.is_chaperon();
         let advice = if is_chaperon { REPEATED_ON_CHAPERONS } else { REPEATED_ELSEWHERE };
         for ((policy, rule, what), clusters) in self.0 {
             let subject = &trials.set.policies[policy];
-            // What shows without an object is a finding already.
+            // Reported already, without an object.
             if is_chaperon && !certain_repeats(subject, &subject.rules[rule]).is_empty() {
                 continue;
             }
@@ -56,14 +56,14 @@ impl Repeated {
                 object.label(),
                 listed(&clusters)
             );
-            let fault = trials.examined.fault(policy, &rule_place(rule), &text);
+            let fault = trials.documents.fault(policy, &rule_place(rule), &text);
             if is_chaperon { report.findings.push(fault) } else { report.notes.push(fault.to_string()) }
         }
     }
 }
 
-/// The rules that make the second result another one than the first, each with what it changes again.
-fn differing(
+/// The rules that make the second result differ from the first, each with the change.
+fn changing_rules(
     trial: &Trial<'_, '_, '_>,
     tried: &[usize],
     second: &Revision<'_>,
@@ -74,7 +74,7 @@ fn differing(
     for step in &trace.steps {
         let StepOutcome::Changed(changes) = &step.outcome else { continue };
         let named = trial.trials.rule_named(tried, &step.rule);
-        // What one rule changes and another changes back makes no difference.
+        // A change that another rule reverts is not in the patch.
         let change = changes.iter().find(|change| places.iter().any(|place| overlap(&change.place, place)));
         if let (Some((policy, rule)), Some(change)) = (named, change) {
             found.push((policy, rule, format!("changes {} again", change.place)));

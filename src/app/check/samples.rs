@@ -1,12 +1,12 @@
-//! Policies tried on the objects of `--filename`.
+//! Tries policies on the objects of `--filename`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::clusters::TrialClusters;
 use super::idle;
 use super::repeat::Repeated;
-use crate::app::policies::Examined;
-use crate::app::trial::{KnownClusters, Parsed, TrialObject};
+use crate::app::policies::PolicyDocuments;
+use crate::app::trial::{KnownClusters, ParsedObject, TrialObject};
 use crate::documents::Fault;
 use crate::domain::{ClusterName, Code, Failure, Schedule, Target, TargetCluster};
 use crate::engine::{Action, IdleTransformation, PolicySet, Revision, Rule, StepOutcome, TraceStep};
@@ -15,85 +15,86 @@ use crate::policy;
 use crate::service::Service;
 use crate::state::memory::MemoryLedger;
 
-/// What is tried.
+/// What is the same for all objects.
 pub(super) struct Trials<'t> {
     pub(super) set: &'t PolicySet,
-    pub(super) examined: &'t Examined,
+    pub(super) documents: &'t PolicyDocuments,
     clusters: &'t TrialClusters,
     service: Service,
     /// The set without its policies.
     rest: PolicySet,
-    /// Definitions of custom resources, against which results are held.
+    /// CustomResourceDefinitions that results are checked against.
     definitions: Vec<&'t Value<'static>>,
 }
 
-/// What came of it.
 #[derive(Debug, Default)]
-pub(super) struct Report {
+pub(super) struct CheckReport {
     pub(super) findings: Vec<Fault>,
     pub(super) notes: Vec<String>,
 }
 
-/// What a rule does in some clusters.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Found {
+struct RuleFinding {
     policy: usize,
     /// `None` if no rule is named.
     rule: Option<usize>,
+    /// A verb: "fails" or "warns".
     does: &'static str,
     problem: String,
 }
 
-/// What came of one object.
+/// The results of one object in all clusters.
 #[derive(Default)]
-struct Outcome {
-    found: BTreeMap<Found, Vec<ClusterName>>,
-    /// What comes of the name of a made-up cluster, and says nothing about the clusters that there are.
+struct ObjectFindings {
+    found: BTreeMap<RuleFinding, Vec<ClusterName>>,
+    /// What depends on the name of a made-up cluster, and tells nothing about real clusters.
     of_made_up_names: BTreeMap<(usize, Option<usize>, &'static str), String>,
-    /// By policy, why not all of it can be tried.
+    /// By policy, why some of its rules can't be tried.
     unknown: BTreeMap<usize, Failure>,
-    /// What is wrong without any policy.
+    /// Problems of the object without any policy.
     own: BTreeSet<String>,
     /// Why transformations can't be tried.
     own_unknown: Option<Failure>,
     reads_original: bool,
-    /// Transformations that changed nothing.
     idle: Vec<IdleTransformation>,
 }
 
-/// What came of trying an object.
-pub(super) struct Tried {
+pub(super) struct TrialResult {
     pub(super) is_selected: bool,
-    /// Whether a rule has read `original`.
+    /// Whether a rule read `original`.
     pub(super) reads_original: bool,
 }
 
 impl<'t> Trials<'t> {
     pub(super) fn new(
         set: &'t PolicySet,
-        examined: &'t Examined,
+        documents: &'t PolicyDocuments,
         known: &KnownClusters,
         clusters: &'t TrialClusters,
         definitions: Vec<&'t Value<'static>>,
     ) -> Self {
         let rest = PolicySet { policies: Vec::new(), ..set.clone() };
         let service = known.service(rest.clone(), MemoryLedger::default());
-        Self { set, examined, clusters, service, rest, definitions }
+        Self { set, documents, clusters, service, rest, definitions }
     }
 
-    /// Tries the policies on an object, in each cluster.
-    pub(super) async fn run(&self, object: &TrialObject, report: &mut Report) -> Result<Tried, ParseError> {
+    /// Tries the policies on an object for each cluster.
+    pub(super) async fn run(
+        &self,
+        object: &TrialObject,
+        report: &mut CheckReport,
+    ) -> Result<TrialResult, ParseError> {
         let parsed = object.parse()?;
         let selected = match self.set.selection(&object.workload, &parsed.object.root()) {
             Ok(selection) if selection.is_empty() => {
                 let warned = selection.warnings.iter();
                 report.notes.extend(warned.map(|warning| format!("warning: {}: {warning}", object.label())));
-                return Ok(Tried { is_selected: false, reads_original: false });
+                return Ok(TrialResult { is_selected: false, reads_original: false });
             }
             Ok(selection) => selection.policies,
             Err(failure) => {
                 report.findings.push(object.fault(&failure.message()));
-                return Ok(Tried { is_selected: true, reads_original: false });
+                return Ok(TrialResult { is_selected: true, reads_original: false });
             }
         };
         let policies = self.set.policies.iter().enumerate();
@@ -101,10 +102,10 @@ impl<'t> Trials<'t> {
         let selected: Vec<usize> =
             policies.filter(|(_, policy)| is_selected(*policy)).map(|(position, _)| position).collect();
         let unknown = self.service.unknown_targets(&object.workload, &parsed.object.root()).await;
-        // Where the transformations can't be read, each cluster shows the failure.
+        // If this fails, the revision for each cluster fails alike and reports it.
         let unknown = unknown.unwrap_or_default();
         report.findings.extend(unknown.iter().map(|it| object.fault(it)));
-        let (mut outcome, mut repeated) = (Outcome::default(), Repeated::default());
+        let (mut outcome, mut repeated) = (ObjectFindings::default(), Repeated::default());
         for entry in self.clusters.schedule.clusters() {
             let trial = Trial { trials: self, object, parsed: &parsed, cluster: &entry.name };
             trial.run(&selected, &mut outcome, &mut repeated).await;
@@ -112,10 +113,10 @@ impl<'t> Trials<'t> {
         let reads_original = outcome.reads_original;
         outcome.report(self, object, report);
         repeated.report(self, object, report);
-        Ok(Tried { is_selected: true, reads_original })
+        Ok(TrialResult { is_selected: true, reads_original })
     }
 
-    /// The policy, of those at `positions`, and the rule that a step of a trace names.
+    /// The policy (one of `positions`) and the rule that a step of a trace names.
     pub(super) fn rule_named(&self, positions: &[usize], step: &str) -> Option<(usize, usize)> {
         positions.iter().find_map(|&position| {
             let policy = &self.set.policies[position];
@@ -124,15 +125,15 @@ impl<'t> Trials<'t> {
         })
     }
 
-    /// The policies at these positions, and all else that the set holds.
+    /// The set with only the policies at these positions.
     fn policies(&self, positions: &[usize]) -> PolicySet {
         let policies = positions.iter().map(|position| self.set.policies[*position].clone()).collect();
         PolicySet { policies, ..self.rest.clone() }
     }
 }
 
-impl Outcome {
-    fn report(self, trials: &Trials<'_>, object: &TrialObject, report: &mut Report) {
+impl ObjectFindings {
+    fn report(self, trials: &Trials<'_>, object: &TrialObject, report: &mut CheckReport) {
         let label = object.label();
         report.findings.extend(self.own.iter().map(|problem| object.fault(problem)));
         if let Some(unknown) = self.own_unknown {
@@ -146,21 +147,20 @@ impl Outcome {
         }
         let place = |rule: Option<usize>| rule.map_or_else(|| Pointer::of(["spec"]), rule_place);
         for ((policy, rule, does), problem) in self.of_made_up_names {
-            // A finding in a cluster that is named says the same.
+            // Reported already for a real cluster.
             if self.found.keys().any(|found| (found.policy, found.rule, found.does) == (policy, rule, does)) {
                 continue;
             }
             let text = format!("{does} on {label} in a cluster that no policy names: {problem}");
-            report.notes.push(trials.examined.fault(policy, &place(rule), &text).to_string());
+            report.notes.push(trials.documents.fault(policy, &place(rule), &text).to_string());
         }
-        for (Found { policy, rule, does, problem }, clusters) in self.found {
+        for (RuleFinding { policy, rule, does, problem }, clusters) in self.found {
             let text = format!("{does} on {label} in {}: {problem}", listed(&clusters));
-            report.findings.push(trials.examined.fault(policy, &place(rule), &text));
+            report.findings.push(trials.documents.fault(policy, &place(rule), &text));
         }
     }
 }
 
-/// Where the rule at a position stands.
 pub(super) fn rule_place(rule: usize) -> Pointer {
     Pointer::of(["spec", "rules"]).join(rule.to_string())
 }
@@ -169,8 +169,8 @@ pub(super) fn listed(clusters: &[ClusterName]) -> String {
     clusters.iter().map(ClusterName::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether one place is the other, in it, or around it. The items of a list count as one place: which of several equal ones is new can't
-/// be told.
+/// Whether one of the places contains the other. The items of a list count as one place, because a diff of lists can't
+/// identify which of several equal items is new.
 pub(super) fn overlap(a: &Pointer, b: &Pointer) -> bool {
     let list = |pointer: &Pointer| {
         let is_item = |token: &String| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
@@ -184,13 +184,13 @@ pub(super) fn overlap(a: &Pointer, b: &Pointer) -> bool {
 pub(super) struct Trial<'r, 't, 'p> {
     pub(super) trials: &'r Trials<'t>,
     pub(super) object: &'r TrialObject,
-    parsed: &'p Parsed<'p>,
+    parsed: &'p ParsedObject<'p>,
     pub(super) cluster: &'r ClusterName,
 }
 
 impl<'p> Trial<'_, '_, 'p> {
-    async fn run(&self, selected: &[usize], outcome: &mut Outcome, repeated: &mut Repeated) {
-        // What the object chooses itself, and what is wrong with it, shows without any policy.
+    async fn run(&self, selected: &[usize], outcome: &mut ObjectFindings, repeated: &mut Repeated) {
+        // Problems of the object itself, and of the transformations that it names, occur without any policy.
         match self.revise(&[]).await {
             Ok(revised) => {
                 outcome.own.extend(revised.warnings.iter().map(|warning| self.without_cluster(warning)));
@@ -205,16 +205,17 @@ impl<'p> Trial<'_, '_, 'p> {
             }
         }
         let mut tried = selected.to_vec();
-        let Some(revised) = self.settle(&mut tried, outcome).await else { return };
+        let Some(revised) = self.revise_without_failing(&mut tried, outcome).await else { return };
         outcome.reads_original |= revised.reads_original;
         for warning in &revised.warnings {
             let own = self.without_cluster(warning);
             if outcome.own.contains(&own) {
                 continue;
             }
-            match self.warner(&tried, &revised, warning) {
+            match self.warning_rule(&tried, &revised, warning) {
                 Some((policy, rule, problem)) => {
-                    self.keep(Found { policy, rule: Some(rule), does: "warns", problem }, outcome).await;
+                    self.keep(RuleFinding { policy, rule: Some(rule), does: "warns", problem }, outcome)
+                        .await;
                 }
                 None => {
                     outcome.own.insert(own);
@@ -230,7 +231,7 @@ impl<'p> Trial<'_, '_, 'p> {
         repeated.run(self, &tried, &revised).await;
     }
 
-    /// Revises the object by the policies at these positions.
+    /// Revises the object by the policies at `positions`.
     async fn revise(&self, positions: &[usize]) -> Result<Revision<'p>, Failure> {
         let target = self.parsed.target(self.cluster, &self.trials.clusters.schedule);
         self.revise_for(positions, self.parsed.object.root(), &target).await
@@ -260,27 +261,31 @@ impl<'p> Trial<'_, '_, 'p> {
         service.explain(&self.object.workload, object, target).await
     }
 
-    /// Revises the object by the policies at the positions in `tried`. Those that fail are noted and removed, so that all are tried.
-    async fn settle(&self, tried: &mut Vec<usize>, outcome: &mut Outcome) -> Option<Revision<'p>> {
+    /// Revises the object by the policies in `tried`. A policy that fails is recorded and removed, until the others pass.
+    async fn revise_without_failing(
+        &self,
+        tried: &mut Vec<usize>,
+        outcome: &mut ObjectFindings,
+    ) -> Option<Revision<'p>> {
         loop {
             let failure = match self.revise(tried).await {
                 Ok(revised) => return Some(revised),
                 Err(failure) => failure,
             };
-            let (policy, rule, problem) = self.blame(tried, &failure).await?;
+            let (policy, rule, problem) = self.failing_rule(tried, &failure).await?;
             outcome.reads_original |= self.trials.set.policies[policy].needs_original;
             if self.is_unknown(&failure, &[policy]).await || self.depends_on_schedule(policy, rule).await {
                 outcome.unknown.entry(policy).or_insert(failure);
             } else {
-                self.keep(Found { policy, rule, does: "fails", problem }, outcome).await;
+                self.keep(RuleFinding { policy, rule, does: "fails", problem }, outcome).await;
             }
             tried.retain(|position| *position != policy);
         }
     }
 
-    /// The rule that a warning is about, and the rest of the warning. One about the whole result is that of the last rule that has
-    /// changed the place.
-    fn warner(
+    /// The rule that a warning is about, and the rest of the warning. A warning about the whole result belongs to the last
+    /// rule that changed the place.
+    fn warning_rule(
         &self,
         tried: &[usize],
         revised: &Revision<'_>,
@@ -301,7 +306,6 @@ impl<'p> Trial<'_, '_, 'p> {
         Some((policy, rule, problem))
     }
 
-    /// A message without the cluster that it names.
     fn without_cluster(&self, message: &str) -> String {
         let cluster = format!("cluster {:?}: ", self.cluster.as_str());
         match message.strip_prefix(&cluster) {
@@ -310,19 +314,19 @@ impl<'p> Trial<'_, '_, 'p> {
         }
     }
 
-    async fn keep(&self, found: Found, outcome: &mut Outcome) {
+    async fn keep(&self, found: RuleFinding, outcome: &mut ObjectFindings) {
         if self.comes_of_made_up_name(&found).await {
-            let Found { policy, rule, does, problem } = found;
-            // The problem names the cluster, and is the same for another one.
+            let RuleFinding { policy, rule, does, problem } = found;
+            // The problem differs between clusters only by their name.
             outcome.of_made_up_names.entry((policy, rule, does)).or_insert(problem);
         } else {
             outcome.found.entry(found).or_default().push(self.cluster.clone());
         }
     }
 
-    /// Whether something is found only because of the name of a made-up cluster: it is looked up and not there, or nothing is found in the
-    /// place of that cluster under the name of another one.
-    async fn comes_of_made_up_name(&self, found: &Found) -> bool {
+    /// Whether a finding depends on the name of a made-up cluster: the rule looks the name up and misses it, or the finding
+    /// disappears when the cluster is renamed to a real one.
+    async fn comes_of_made_up_name(&self, found: &RuleFinding) -> bool {
         let (clusters, Some(rule)) = (self.trials.clusters, found.rule) else { return false };
         let policy = &self.trials.set.policies[found.policy];
         let rule = &policy.rules[rule];
@@ -345,8 +349,13 @@ impl<'p> Trial<'_, '_, 'p> {
         false
     }
 
-    /// Which policy and rule fail, and with what. A failure that names no rule is that of the first policy that brings one.
-    async fn blame(&self, tried: &[usize], failure: &Failure) -> Option<(usize, Option<usize>, String)> {
+    /// The policy and rule that fail, and the problem. A failure that names no rule belongs to the first policy with which
+    /// the revision fails.
+    async fn failing_rule(
+        &self,
+        tried: &[usize],
+        failure: &Failure,
+    ) -> Option<(usize, Option<usize>, String)> {
         let message = failure.message();
         for &position in tried {
             if let Some((rule, problem)) = self.rule_of(position, &message) {
@@ -361,7 +370,7 @@ impl<'p> Trial<'_, '_, 'p> {
         None
     }
 
-    /// The rule of the policy that a message is about, and the rest of the message.
+    /// The rule of the policy at `position` that a message is about, and the rest of the message.
     pub(super) fn rule_of(&self, position: usize, message: &str) -> Option<(usize, String)> {
         let policy = &self.trials.set.policies[position];
         policy.rules.iter().enumerate().find_map(|(rule, it)| {
@@ -371,8 +380,8 @@ impl<'p> Trial<'_, '_, 'p> {
         })
     }
 
-    /// Whether a failure is about something that a server could know, and that no flag says. What the door of the object never knows
-    /// is not.
+    /// Whether a failure is due to state that a server would have and that no flag gives. The door for `PodChaperon`s has no
+    /// schedule and no template, so that their absence is a failure there.
     async fn is_unknown(&self, failure: &Failure, policies: &[usize]) -> bool {
         if failure.code() != Code::Unavailable || self.trials.clusters.are_described {
             return false;
@@ -382,7 +391,7 @@ impl<'p> Trial<'_, '_, 'p> {
             || self.revise_for(policies, self.parsed.object.root(), &target).await.is_err()
     }
 
-    /// Whether a rule that divides fails only because of how many clusters there are, where no flag says how many.
+    /// Whether a `divide` rule fails only because of the number of made-up clusters.
     async fn depends_on_schedule(&self, policy: usize, rule: Option<usize>) -> bool {
         let rules = &self.trials.set.policies[policy].rules;
         let divides = rule.is_some_and(|rule| matches!(rules[rule].action, Action::Divide(_)));

@@ -1,9 +1,10 @@
-//! What is known about clusters: the documents of `--state`, and the labels of `--cluster-labels` over them.
+//! Clusters from `--state`, and their labels from `--cluster-labels`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::app::state;
 use crate::domain::ClusterName;
 use crate::engine::PolicySet;
 use crate::service::Service;
@@ -11,10 +12,9 @@ use crate::state::files::StateFiles;
 use crate::state::memory::{MemoryLabels, MemoryLedger};
 use crate::state::{ClusterLister, Ledger};
 
-/// Labels by cluster.
 pub type ClusterLabels = BTreeMap<ClusterName, BTreeMap<String, String>>;
 
-/// What is known about clusters, bindings and Works.
+/// Clusters, bindings and Works from flags and files. Labels from flags replace those from files.
 #[derive(Clone, Debug, Default)]
 pub struct KnownClusters {
     files: Option<StateFiles>,
@@ -22,33 +22,27 @@ pub struct KnownClusters {
 }
 
 impl KnownClusters {
-    /// Reads the state files.
-    ///
-    /// The error is every fault of every document, each in one line.
+    /// Reads the state files. The error has one line for each fault in them.
     pub fn open(state: &[PathBuf], labels: ClusterLabels) -> Result<Self, Vec<String>> {
         let files = if state.is_empty() { None } else { Some(StateFiles::open(state.to_vec())?) };
         Ok(Self { files, labels })
     }
 
-    /// A service that knows these clusters.
     pub fn service(&self, policies: PolicySet, ledger: MemoryLedger) -> Service {
         let ledger: Arc<dyn Ledger> = Arc::new(ledger);
         let mut service = Service::new(policies, ledger);
         let mut clusters: Option<Arc<dyn ClusterLister>> = None;
         if let Some(files) = &self.files {
+            service = state::with_files(service, files);
             clusters = Some(Arc::new(files.clone()));
-            service = service.with_state(Arc::new(files.clone()), Arc::new(files.clone()));
         }
-        if !self.labels.is_empty() {
-            clusters = Some(Arc::new(MemoryLabels::new(self.labels.clone(), clusters)));
+        if self.labels.is_empty() {
+            return service;
         }
-        match clusters {
-            Some(clusters) => service.with_clusters(clusters),
-            None => service,
-        }
+        service.with_clusters(Arc::new(MemoryLabels::new(self.labels.clone(), clusters)))
     }
 
-    /// Whether a flag says something about clusters.
+    /// Whether `--state` or `--cluster-labels` is given.
     pub fn is_given(&self) -> bool {
         self.files.is_some() || !self.labels.is_empty()
     }

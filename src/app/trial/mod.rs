@@ -1,7 +1,7 @@
-//! What `check` and `preview` share: policies tried on objects from files, with clusters from flags and files.
+//! Shared by `check` and `preview`: objects from files, and clusters from flags and files.
 
 mod clusters;
 mod objects;
 
 pub use clusters::{ClusterLabels, KnownClusters};
-pub use objects::{Parsed, TrialObject, TrialObjects, without_template};
+pub use objects::{ParsedObject, TrialObject, TrialObjects, without_template};

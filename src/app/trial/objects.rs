@@ -1,4 +1,4 @@
-//! The objects that policies are tried on.
+//! Objects from files that policies are tried on.
 
 use std::path::{Path, PathBuf};
 
@@ -10,28 +10,25 @@ use crate::policy;
 /// An object from a file, with the template that `original` and `divide` read.
 #[derive(Debug)]
 pub struct TrialObject {
-    /// The identity of the object.
     pub workload: Workload,
     text: String,
-    /// The text of the template from `--original`, if it is there.
+    /// The template from `--original`, if that has one.
     original: Option<String>,
     source: Object,
 }
 
-/// The objects from files, and what is wrong with the files.
 #[derive(Debug, Default)]
 pub struct TrialObjects {
     /// In the order of the files.
     pub objects: Vec<TrialObject>,
-    /// What is wrong with the files.
     pub faults: Vec<Fault>,
-    /// The documents that are passed over, each with the reason.
+    /// The documents that are skipped, each with the reason.
     pub notes: Vec<String>,
 }
 
 impl TrialObjects {
-    /// Reads the objects in the files and directories at `paths`, and their templates in the file at `original`. A template belongs
-    /// to the object with the same group, kind, namespace and name.
+    /// Reads objects from files and directories, and their templates from the file `original`. A template belongs to the object
+    /// with the same group, kind, namespace and name.
     pub fn read(paths: &[PathBuf], original: Option<&Path>) -> Self {
         let mut read = Self::default();
         for Identified { workload, text, source } in read.identified(paths, true) {
@@ -46,15 +43,14 @@ impl TrialObjects {
         read
     }
 
-    /// The objects in files. Policies of reviser are passed over, with a note if `notes`.
+    /// The objects in files. Policies are skipped, with a note if `notes`.
     fn identified(&mut self, paths: &[PathBuf], notes: bool) -> Vec<Identified> {
         let documents::Objects { objects, faults } = documents::read_objects(paths);
         self.faults.extend(faults);
         let mut identified = Vec::new();
         for source in objects {
             if let Some(kind) = policy::own_kind(&source.value) {
-                let note =
-                    source.fault(&format!("a {kind} of reviser is not an object to revise; it is skipped"));
+                let note = source.fault(&format!("skipped, because a {kind} of reviser is not revised"));
                 self.notes.extend(notes.then(|| note.to_string()));
                 continue;
             }
@@ -90,14 +86,14 @@ impl TrialObjects {
             self.faults.push(Fault::of(
                 path,
                 &format!(
-                    "holds {held}, and the template of no object of --filename; a template has the kind, namespace and name of its object"
+                    "holds {held}, but no template of an object of --filename; a template has the kind, namespace and name of its object"
                 ),
             ));
         }
     }
 }
 
-/// What to tell the user about the objects of which rules have read `original`, if one of them has no template. `original` is the flag.
+/// A note for the user if one of `objects`, whose `original` rules have read, has no template. `original` is the flag.
 pub fn without_template<'o>(
     objects: impl IntoIterator<Item = &'o TrialObject>,
     original: Option<&Path>,
@@ -115,7 +111,6 @@ pub fn without_template<'o>(
     ))
 }
 
-/// Whether an object of the identity `template` is the template of `object`.
 fn is_template(template: &Workload, object: &Workload) -> bool {
     let key = |workload: &Workload| {
         let Workload { gvk, namespace, name } = workload;
@@ -124,7 +119,6 @@ fn is_template(template: &Workload, object: &Workload) -> bool {
     key(template) == key(object)
 }
 
-/// An object whose identity has been read.
 struct Identified {
     workload: Workload,
     text: String,
@@ -132,39 +126,36 @@ struct Identified {
 }
 
 impl TrialObject {
-    /// The object.
     pub fn value(&self) -> &Value<'static> {
         &self.source.value
     }
 
-    /// The object and its template, parsed. Without a template the object stands for it, except on the door of `PodChaperon`s,
-    /// which knows none.
-    pub fn parse(&self) -> Result<Parsed<'_>, ParseError> {
+    /// Without a template, the object is its own, except for `PodChaperon`s, whose door has no templates.
+    pub fn parse(&self) -> Result<ParsedObject<'_>, ParseError> {
         let template = self.original.as_ref().unwrap_or(&self.text);
         let original = (!self.is_chaperon()).then_some(template);
-        Ok(Parsed {
+        Ok(ParsedObject {
             object: Text::parse(self.text.as_bytes())?,
             original: original.map(|text| Text::parse(text.as_bytes())).transpose()?,
             is_chaperon: self.is_chaperon(),
         })
     }
 
-    /// Whether it is tried with itself as its template. Nothing else is known of its template then.
+    /// Whether the object is tried with itself as its template.
     pub fn is_its_own_template(&self) -> bool {
         self.original.is_none() && !self.is_chaperon()
     }
 
-    /// Whether it is Admiralty's `PodChaperon`, which has no template, and arrives at a door that undoes no earlier revision.
+    /// Whether it is a `PodChaperon`, whose door has no templates and undoes no earlier revision.
     pub fn is_chaperon(&self) -> bool {
         self.workload.is_chaperon()
     }
 
-    /// What is wrong with this object.
     pub fn fault(&self, problem: &str) -> Fault {
         self.source.fault(problem)
     }
 
-    /// How messages name it: by its file, if that holds nothing else.
+    /// The name in messages: the file, if that holds only this object.
     pub fn label(&self) -> String {
         let (path, name) = (self.source.path(), self.workload.qualified_name());
         if path == Path::new(documents::STDIN) {
@@ -177,18 +168,17 @@ impl TrialObject {
     }
 }
 
-/// An object and its template.
+/// An object and its template, parsed.
 #[derive(Debug)]
-pub struct Parsed<'t> {
-    /// The object.
+pub struct ParsedObject<'t> {
     pub object: Text<'t>,
-    /// Its template; `None` where the door that the object arrives at knows none.
+    /// The template; `None` for `PodChaperon`s.
     original: Option<Text<'t>>,
     is_chaperon: bool,
 }
 
-impl Parsed<'_> {
-    /// The question for one cluster of `schedule`. The door of `PodChaperon`s knows no schedule.
+impl ParsedObject<'_> {
+    /// For one cluster of `schedule`. The door of `PodChaperon`s has no schedule.
     pub fn target(&self, cluster: &ClusterName, schedule: &Schedule) -> Target<'_> {
         let original = self.original.as_ref().map(Text::root);
         if self.is_chaperon {
@@ -197,7 +187,7 @@ impl Parsed<'_> {
         Target { original, ..self.whole_target(cluster, schedule) }
     }
 
-    /// The same, with all that a door can know.
+    /// The same, with schedule and template for `PodChaperon`s too.
     pub fn whole_target(&self, cluster: &ClusterName, schedule: &Schedule) -> Target<'_> {
         Target {
             cluster: cluster.clone(),

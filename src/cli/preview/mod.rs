@@ -7,7 +7,7 @@ mod table;
 use super::args::{PreviewArgs, PreviewFormat};
 use super::exit::CliError;
 use super::{output, trial};
-use crate::app::{self, Parsed, TrialObject, TrialObjects};
+use crate::app::{self, ParsedObject, TrialObject, TrialObjects};
 use crate::documents::Fault;
 use crate::domain::{AllocationKey, ClusterName, Failure, Schedule, Workload};
 use crate::engine::{IdleTransformation, PolicySet, Revision, Selection, Trace};
@@ -74,7 +74,7 @@ pub(super) fn run(arguments: &PreviewArgs) -> Result<(), CliError> {
         clusters,
         explain: arguments.output == PreviewFormat::Explain,
     };
-    let parsed: Result<Vec<Parsed<'_>>, _> = objects.iter().map(TrialObject::parse).collect();
+    let parsed: Result<Vec<ParsedObject<'_>>, _> = objects.iter().map(TrialObject::parse).collect();
     let parsed = parsed.map_err(CliError::failed)?;
     let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(CliError::failed)?;
     let previews = runtime.block_on(async {
@@ -101,7 +101,7 @@ struct Run<'r> {
 
 impl<'r> Run<'r> {
     /// Also returns whether a rule reads the object's template.
-    async fn preview<'v>(&self, object: &'v TrialObject, parsed: &'v Parsed<'_>) -> (Preview<'v>, bool)
+    async fn preview<'v>(&self, object: &'v TrialObject, parsed: &'v ParsedObject<'_>) -> (Preview<'v>, bool)
     where
         'r: 'v,
     {
