@@ -1,6 +1,6 @@
 //! What an evaluation may cost.
 
-use super::error::Problem;
+use super::error::ErrorKind;
 
 /// The steps that are left to the expressions of one request.
 ///
@@ -27,15 +27,15 @@ impl Budget {
     }
 
     /// Takes steps away. Who asks for more than is left ends the evaluation, and leaves nothing to the next.
-    pub(super) fn spend(&mut self, steps: usize) -> Result<(), Problem> {
+    pub(super) fn spend(&mut self, steps: usize) -> Result<(), ErrorKind> {
         let left = self.left.checked_sub(u64::try_from(steps).unwrap_or(u64::MAX));
         self.left = left.unwrap_or(0);
         left.map(drop)
-            .ok_or(Problem::Limit("the expressions of this request take more steps than are allowed"))
+            .ok_or(ErrorKind::Limit("the expressions of this request take more steps than are allowed"))
     }
 
     /// Pays for looking through so many bytes.
-    pub(super) fn spend_text(&mut self, bytes: usize) -> Result<(), Problem> {
+    pub(super) fn spend_text(&mut self, bytes: usize) -> Result<(), ErrorKind> {
         const BYTES_PER_STEP: usize = 64;
         self.spend(1 + bytes / BYTES_PER_STEP)
     }

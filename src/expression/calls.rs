@@ -7,7 +7,7 @@ use super::functions::{Function, NAMESPACES};
 use super::node::{Binary, Loop, LoopKind, Op};
 use super::operators::no_quantities;
 use super::pattern::Pattern;
-use super::value::Kind;
+use super::value::ValKind;
 
 impl Compiler<'_> {
     pub(super) fn call(&mut self, expression: &IdedExpr, call: &CallExpr) -> Result<Op> {
@@ -50,7 +50,7 @@ impl Compiler<'_> {
         };
         let sides = self.pair(a, b)?;
         let is_equality = matches!(binary, Binary::Equal | Binary::NotEqual | Binary::In);
-        if !is_equality && sides.iter().any(|side| side.gives() == Some(Kind::Quantity)) {
+        if !is_equality && sides.iter().any(|side| side.gives() == Some(ValKind::Quantity)) {
             return self.fail(expression, no_quantities(binary));
         }
         Ok(Op::Binary(binary, sides))
@@ -152,7 +152,7 @@ impl Compiler<'_> {
         &mut self,
         text: &IdedExpr,
         pattern: &IdedExpr,
-    ) -> Result<(Box<super::node::Node>, Box<Pattern>)> {
+    ) -> Result<(Box<super::node::AstNode>, Box<Pattern>)> {
         let Some(source) = literal_text(pattern) else {
             return self
                 .fail(pattern, "a pattern is a literal string, so that it can be checked when it is loaded");

@@ -1,7 +1,7 @@
 //! The constant strings that an expression compares a variable with.
 
 use super::Expression;
-use super::node::{Binary, Node, Op};
+use super::node::{AstNode, Binary, Op};
 use super::scope::Variable;
 
 /// Finds the constant strings that `variable` is compared with.
@@ -24,7 +24,7 @@ impl Expression {
 
 impl Search<'_> {
     /// As deep as expressions are nested, which compiling bounds.
-    fn visit(&mut self, whole: &Expression, node: &Node) {
+    fn visit(&mut self, whole: &Expression, node: &AstNode) {
         match &node.op {
             Op::Index(sides) | Op::OptionalIndex(sides) => {
                 let [table, key] = &**sides;
@@ -45,7 +45,7 @@ impl Search<'_> {
     }
 
     /// Notes the constants of `other`, if `side` is the variable.
-    fn compare(&mut self, whole: &Expression, side: &Node, other: &Node) {
+    fn compare(&mut self, whole: &Expression, side: &AstNode, other: &AstNode) {
         if variable(whole, side) != Some(self.variable) {
             return;
         }
@@ -59,8 +59,8 @@ impl Search<'_> {
         }
     }
 
-    fn constants(&mut self, node: &Node) {
-        let mut keep = |node: &Node| {
+    fn constants(&mut self, node: &AstNode) {
+        let mut keep = |node: &AstNode| {
             if let Op::Text(text) = &node.op {
                 self.found.push(text.to_string());
             }
@@ -74,14 +74,14 @@ impl Search<'_> {
 }
 
 /// The variable that a node stands for.
-fn variable<'e>(whole: &'e Expression, node: &Node) -> Option<&'e Variable> {
+fn variable<'e>(whole: &'e Expression, node: &AstNode) -> Option<&'e Variable> {
     match node.op {
         Op::Variable(number) | Op::OptionalVariable(number) => whole.0.variables.get(number),
         _ => None,
     }
 }
 
-fn each_child(op: &Op, each: &mut dyn FnMut(&Node)) {
+fn each_child(op: &Op, each: &mut dyn FnMut(&AstNode)) {
     match op {
         Op::Null
         | Op::Bool(_)

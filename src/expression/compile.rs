@@ -1,4 +1,4 @@
-//! From source to [`Node`]s. The crate `cel` parses; what a name means, and whether it is one, is decided here.
+//! From source to [`AstNode`]s. The crate `cel` parses; what a name means, and whether it is one, is decided here.
 //!
 //! Its parser is used without macros, so that loops and `has` arrive as the calls that they are written as.
 
@@ -9,16 +9,16 @@ use cel::parser::ParseErrors;
 
 use super::error::CompileError;
 use super::extent::{self, Extent};
-use super::node::{Entry, Item, Node, Op};
+use super::node::{AstNode, Item, MapEntry, Op};
 use super::scope::{Scope, Variable, hint};
-use super::value::Kind;
+use super::value::ValKind;
 use super::{MAX_CHAIN, MAX_DEPTH, MAX_NODES, MAX_SOURCE_BYTES, MAX_WORDS};
 
 pub(super) type Result<T> = std::result::Result<T, CompileError>;
 
 /// What [`compile`] makes of a source.
 pub(super) struct Compiled {
-    pub(super) node: Node,
+    pub(super) node: AstNode,
     pub(super) variables: Vec<Variable>,
 }
 
@@ -100,12 +100,12 @@ pub(super) struct Compiler<'c> {
 /// The variable of a loop.
 struct Local {
     name: String,
-    /// The [`levels`](Node::levels) of its values.
+    /// The [`levels`](AstNode::levels) of its values.
     levels: usize,
 }
 
 impl Compiler<'_> {
-    pub(super) fn node(&mut self, expression: &IdedExpr) -> Result<Node> {
+    pub(super) fn node(&mut self, expression: &IdedExpr) -> Result<AstNode> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
             return self.fail(expression, format!("an expression has at most {MAX_NODES} parts; {SPLIT}"));
@@ -132,14 +132,14 @@ impl Compiler<'_> {
             let problem = format!("the lists and maps of a value are nested at most {MAX_DEPTH} levels deep");
             return self.fail(expression, problem);
         }
-        Ok(Node { levels, offset: u32::try_from(self.offset(expression)).unwrap_or(u32::MAX), op })
+        Ok(AstNode { levels, offset: u32::try_from(self.offset(expression)).unwrap_or(u32::MAX), op })
     }
 
-    pub(super) fn boxed(&mut self, expression: &IdedExpr) -> Result<Box<Node>> {
+    pub(super) fn boxed(&mut self, expression: &IdedExpr) -> Result<Box<AstNode>> {
         self.node(expression).map(Box::new)
     }
 
-    pub(super) fn pair(&mut self, a: &IdedExpr, b: &IdedExpr) -> Result<Box<[Node; 2]>> {
+    pub(super) fn pair(&mut self, a: &IdedExpr, b: &IdedExpr) -> Result<Box<[AstNode; 2]>> {
         Ok(Box::new([self.node(a)?, self.node(b)?]))
     }
 
@@ -173,7 +173,7 @@ impl Compiler<'_> {
             let problem = format!("`{name}` is no value by itself, its members are: {members}");
             return self.fail(expression, problem);
         }
-        if let Some(kind) = Kind::named(name) {
+        if let Some(kind) = ValKind::named(name) {
             return Ok(Op::Type(kind));
         }
         let group = ["variables", "allocations", "cluster", "binding"]
@@ -212,10 +212,10 @@ impl Compiler<'_> {
         for entry in &map.entries {
             let EntryExpr::MapEntry(entry) = &entry.expr else { continue };
             let key = self.node(&entry.key)?;
-            if key.gives().is_some_and(|kind| kind != Kind::String) {
+            if key.gives().is_some_and(|kind| kind != ValKind::String) {
                 return self.fail(&entry.key, "the keys of maps are strings, as in JSON");
             }
-            entries.push(Entry { key, value: self.node(&entry.value)?, optional: entry.optional });
+            entries.push(MapEntry { key, value: self.node(&entry.value)?, optional: entry.optional });
         }
         Ok(Op::Map(entries.into()))
     }

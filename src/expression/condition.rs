@@ -2,9 +2,9 @@
 
 use super::Expression;
 use super::budget::Budget;
-use super::error::{CompileError, EvaluateError, Problem};
+use super::error::{CompileError, ErrorKind, EvaluateError};
 use super::scope::{Bindings, Scope, Variable};
-use super::value::{Kind, View};
+use super::value::{ValKind, View};
 
 /// An expression that says yes or no.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ impl Condition {
     pub fn compile(source: &str, scope: &Scope) -> Result<Self, CompileError> {
         let expression = Expression::compile(source, scope)?;
         match expression.gives() {
-            None | Some(Kind::Bool) => Ok(Self(expression)),
+            None | Some(ValKind::Bool) => Ok(Self(expression)),
             Some(other) => {
                 let problem = format!("a condition gives a boolean, and this {}", other.article());
                 Err(CompileError::new(source, 0, problem))
@@ -45,7 +45,7 @@ impl Condition {
                 return Ok(flag);
             }
             let found = value.kind().article();
-            Err(Problem::failed(format!("a condition gives a boolean, and this gave {found}")))
+            Err(ErrorKind::failed(format!("a condition gives a boolean, and this gave {found}")))
         })
     }
 }

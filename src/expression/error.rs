@@ -70,7 +70,7 @@ pub const NO_SUCH_MEMBER: &str = "the map has no member of this name";
 
 /// What went wrong in an evaluation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Problem {
+pub(super) enum ErrorKind {
     /// A variable has no value, and perhaps why.
     Undefined { variable: String, why: Option<String> },
     /// A bound was reached. Nothing in an expression can make up for that.
@@ -79,13 +79,13 @@ pub(super) enum Problem {
     Failed(Cow<'static, str>),
 }
 
-impl Problem {
+impl ErrorKind {
     pub(super) fn failed(text: impl Into<Cow<'static, str>>) -> Self {
         Self::Failed(text.into())
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Undefined { variable, why: None } => write!(f, "{variable} is not defined"),
@@ -98,9 +98,9 @@ impl fmt::Display for Problem {
 
 /// A problem and the node that has it.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct NodeError {
     pub(super) offset: u32,
-    pub(super) problem: Problem,
+    pub(super) problem: ErrorKind,
 }
 
 /// Why an expression has no value here.
@@ -114,11 +114,11 @@ pub struct EvaluateError {
     offset: usize,
     line: usize,
     column: usize,
-    problem: Problem,
+    problem: ErrorKind,
 }
 
 impl EvaluateError {
-    pub(super) fn new(source: &str, fault: Fault) -> Self {
+    pub(super) fn new(source: &str, fault: NodeError) -> Self {
         let CompileError { offset, line, column, .. } = CompileError::new(source, fault.offset as usize, "");
         Self { clipped: clip(source), offset, line, column, problem: fault.problem }
     }
@@ -135,13 +135,13 @@ impl EvaluateError {
 
     /// Whether a bound was reached: the expression asks for too much, whatever it computes.
     pub fn is_limit(&self) -> bool {
-        matches!(self.problem, Problem::Limit(_))
+        matches!(self.problem, ErrorKind::Limit(_))
     }
 
     /// The variable that has no value, if that is what is wrong.
     pub fn undefined(&self) -> Option<&str> {
         match &self.problem {
-            Problem::Undefined { variable, .. } => Some(variable),
+            ErrorKind::Undefined { variable, .. } => Some(variable),
             _ => None,
         }
     }

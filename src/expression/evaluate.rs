@@ -7,8 +7,8 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use super::budget::Budget;
-use super::error::{Fault, Problem};
-use super::node::{Entry, Item, Node, Op};
+use super::error::{ErrorKind, NodeError};
+use super::node::{AstNode, Item, MapEntry, Op};
 use super::operators::binary;
 use super::scope::{Bindings, Missing, Variable};
 use super::value::{Val, View, check_count, spend_search};
@@ -17,7 +17,7 @@ use crate::json::Value;
 /// Values that have been looked up, each once.
 pub(super) type Slots<'b, 'a> = [OnceCell<Cow<'b, Value<'a>>>];
 
-pub(super) type Given<T> = Result<T, Fault>;
+pub(super) type Evaluated<T> = Result<T, NodeError>;
 
 /// One evaluation.
 pub(super) struct Run<'v, 'b, 'a, 'u> {
@@ -29,25 +29,25 @@ pub(super) struct Run<'v, 'b, 'a, 'u> {
     pub(super) locals: Vec<Val<'v, 'a>>,
 }
 
-impl Node {
-    pub(super) fn fault(&self, problem: Problem) -> Fault {
-        Fault { offset: self.offset, problem }
+impl AstNode {
+    pub(super) fn fault(&self, problem: ErrorKind) -> NodeError {
+        NodeError { offset: self.offset, problem }
     }
 
-    pub(super) fn given<T>(&self, result: Result<T, Problem>) -> Given<T> {
+    pub(super) fn given<T>(&self, result: Result<T, ErrorKind>) -> Evaluated<T> {
         result.map_err(|problem| self.fault(problem))
     }
 }
 
-impl Fault {
+impl NodeError {
     /// Whether nothing may hide it.
     pub(super) fn is_final(&self) -> bool {
-        matches!(self.problem, Problem::Limit(_))
+        matches!(self.problem, ErrorKind::Limit(_))
     }
 }
 
 impl<'v, 'a> Run<'v, '_, 'a, '_> {
-    pub(super) fn value(&mut self, node: &'v Node) -> Given<Val<'v, 'a>> {
+    pub(super) fn value(&mut self, node: &'v AstNode) -> Evaluated<Val<'v, 'a>> {
         node.given(self.budget.spend(1))?;
         Ok(match &node.op {
             Op::Null => Val::Null,
@@ -82,7 +82,7 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
             Op::OptionalElse(parts, value) => return self.optional_else(node, parts, *value),
             Op::Call(function, arguments) => {
                 let values =
-                    arguments.iter().map(|argument| self.value(argument)).collect::<Given<Vec<_>>>()?;
+                    arguments.iter().map(|argument| self.value(argument)).collect::<Evaluated<Vec<_>>>()?;
                 node.given(function.call(&values, self.budget))?
             }
             Op::Matches(..) | Op::Find(..) => return self.pattern(node),
@@ -90,16 +90,16 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
     }
 
     /// A boolean; anything else is a fault.
-    pub(super) fn truth(&mut self, node: &'v Node) -> Given<bool> {
+    pub(super) fn truth(&mut self, node: &'v AstNode) -> Evaluated<bool> {
         let value = self.value(node)?;
         if let View::Bool(flag) = value.view() {
             return Ok(flag);
         }
         let found = value.kind().article();
-        Err(node.fault(Problem::failed(format!("a boolean is needed here, not {found}"))))
+        Err(node.fault(ErrorKind::failed(format!("a boolean is needed here, not {found}"))))
     }
 
-    fn variable(&self, number: usize) -> Result<Val<'v, 'a>, Problem> {
+    fn variable(&self, number: usize) -> Result<Val<'v, 'a>, ErrorKind> {
         if let Some(value) = self.look_up(number)? {
             return Ok(value);
         }
@@ -108,11 +108,11 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
             Err(Missing::Lacking(why)) => Some(why),
             _ => None,
         };
-        Err(Problem::Undefined { variable: variable.to_string(), why })
+        Err(ErrorKind::Undefined { variable: variable.to_string(), why })
     }
 
     /// The value of a variable; none if it is known to have none.
-    fn look_up(&self, number: usize) -> Result<Option<Val<'v, 'a>>, Problem> {
+    fn look_up(&self, number: usize) -> Result<Option<Val<'v, 'a>>, ErrorKind> {
         let slot = &self.slots[number];
         if slot.get().is_none() {
             match self.bindings.look_up(&self.variables[number]) {
@@ -120,7 +120,7 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
                 Err(Missing::Absent | Missing::Lacking(_)) => return Ok(None),
                 Err(Missing::Unknown(why)) => {
                     let variable = self.variables[number].to_string();
-                    return Err(Problem::Undefined { variable, why: Some(why) });
+                    return Err(ErrorKind::Undefined { variable, why: Some(why) });
                 }
             }
         }
@@ -128,7 +128,7 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
     }
 
     /// `&&` and `||`: one side that decides makes up for a fault on the other, whatever the order.
-    fn until(&mut self, sides: &'v [Node; 2], decisive: bool) -> Given<bool> {
+    fn until(&mut self, sides: &'v [AstNode; 2], decisive: bool) -> Evaluated<bool> {
         let left = self.truth(&sides[0]);
         match &left {
             Ok(flag) if *flag == decisive => return left,
@@ -143,19 +143,19 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
         }
     }
 
-    fn negate(&mut self, node: &'v Node, operand: &'v Node) -> Given<Val<'v, 'a>> {
+    fn negate(&mut self, node: &'v AstNode, operand: &'v AstNode) -> Evaluated<Val<'v, 'a>> {
         let value = self.value(operand)?;
         node.given(match value.view() {
             View::Int(number) => number
                 .checked_neg()
                 .map(Val::Int)
-                .ok_or_else(|| Problem::failed("the result is beyond what an integer holds")),
+                .ok_or_else(|| ErrorKind::failed("the result is beyond what an integer holds")),
             View::Double(number) => Ok(Val::Double(-number)),
-            _ => Err(Problem::failed(format!("`-` takes a number, not {}", value.kind().article()))),
+            _ => Err(ErrorKind::failed(format!("`-` takes a number, not {}", value.kind().article()))),
         })
     }
 
-    fn list(&mut self, node: &'v Node, items: &'v [Item]) -> Given<Val<'v, 'a>> {
+    fn list(&mut self, node: &'v AstNode, items: &'v [Item]) -> Evaluated<Val<'v, 'a>> {
         let mut values = Vec::with_capacity(items.len());
         for item in items {
             let value = self.value(&item.value)?;
@@ -164,19 +164,19 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
         node.given(Val::list(values, self.budget))
     }
 
-    fn map(&mut self, node: &'v Node, entries: &'v [Entry]) -> Given<Val<'v, 'a>> {
+    fn map(&mut self, node: &'v AstNode, entries: &'v [MapEntry]) -> Evaluated<Val<'v, 'a>> {
         let mut members: Vec<(Val<'v, 'a>, Val<'v, 'a>)> = Vec::with_capacity(entries.len());
         for entry in entries {
             let key = self.value(&entry.key)?;
             let Some(name) = key.as_text() else {
                 let found = key.kind().article();
                 let problem = format!("the keys of maps are strings, as in JSON, and not {found}");
-                return Err(entry.key.fault(Problem::Failed(problem.into())));
+                return Err(entry.key.fault(ErrorKind::Failed(problem.into())));
             };
             entry.key.given(self.budget.spend(1))?;
             entry.key.given(spend_search(members.len(), name, self.budget))?;
             if members.iter().any(|(other, _)| other.as_text() == Some(name)) {
-                return Err(entry.key.fault(Problem::failed("the map has this key twice")));
+                return Err(entry.key.fault(ErrorKind::failed("the map has this key twice")));
             }
             let value = self.value(&entry.value)?;
             let value = if entry.optional { unwrap(&entry.value, &value)? } else { Some(value) };
@@ -186,7 +186,12 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
         Ok(Val::Map(members.into()))
     }
 
-    fn optional_map(&mut self, node: &'v Node, parts: &'v [Node; 2], flat: bool) -> Given<Val<'v, 'a>> {
+    fn optional_map(
+        &mut self,
+        node: &'v AstNode,
+        parts: &'v [AstNode; 2],
+        flat: bool,
+    ) -> Evaluated<Val<'v, 'a>> {
         let target = self.value(&parts[0])?;
         let Some(inner) = unwrap(&parts[0], &target)? else { return Ok(Val::Optional(None)) };
         self.locals.push(inner);
@@ -200,7 +205,12 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
         Ok(optional(Some(mapped)))
     }
 
-    fn optional_else(&mut self, node: &'v Node, parts: &'v [Node; 2], value: bool) -> Given<Val<'v, 'a>> {
+    fn optional_else(
+        &mut self,
+        node: &'v AstNode,
+        parts: &'v [AstNode; 2],
+        value: bool,
+    ) -> Evaluated<Val<'v, 'a>> {
         let target = self.value(&parts[0])?;
         match unwrap(&parts[0], &target)? {
             Some(inner) if value => Ok(inner),
@@ -215,14 +225,14 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
         }
     }
 
-    fn pattern(&mut self, node: &'v Node) -> Given<Val<'v, 'a>> {
+    fn pattern(&mut self, node: &'v AstNode) -> Evaluated<Val<'v, 'a>> {
         let (Op::Matches(operand, pattern) | Op::Find(operand, pattern, _)) = &node.op else {
             unreachable!("only these are passed on");
         };
         let value = self.value(operand)?;
         let Some(text) = value.as_text() else {
             let found = value.kind().article();
-            return Err(node.fault(Problem::failed(format!("a pattern is for a string, not for {found}"))));
+            return Err(node.fault(ErrorKind::failed(format!("a pattern is for a string, not for {found}"))));
         };
         let most = match &node.op {
             Op::Matches(..) => {
@@ -247,10 +257,10 @@ pub(super) fn optional<'v, 'a>(value: Option<Val<'v, 'a>>) -> Val<'v, 'a> {
 }
 
 /// What is in an optional; a fault if it is none.
-fn unwrap<'v, 'a>(node: &Node, value: &Val<'v, 'a>) -> Given<Option<Val<'v, 'a>>> {
+fn unwrap<'v, 'a>(node: &AstNode, value: &Val<'v, 'a>) -> Evaluated<Option<Val<'v, 'a>>> {
     if let Val::Optional(inner) = value {
         return Ok(inner.as_deref().cloned());
     }
     let found = value.kind().article();
-    Err(node.fault(Problem::failed(format!("an optional is needed here, not {found}"))))
+    Err(node.fault(ErrorKind::failed(format!("an optional is needed here, not {found}"))))
 }

@@ -1,13 +1,13 @@
 //! Loops.
 
 use super::budget::Budget;
-use super::error::{Fault, Problem};
-use super::evaluate::{Given, Run};
-use super::node::{Loop, LoopKind, Node};
+use super::error::{ErrorKind, NodeError};
+use super::evaluate::{Evaluated, Run};
+use super::node::{AstNode, Loop, LoopKind};
 use super::value::{Items, Val, View, check_count};
 
 impl<'v, 'a> Run<'v, '_, 'a, '_> {
-    pub(super) fn walk(&mut self, node: &'v Node, walk: &'v Loop) -> Given<Val<'v, 'a>> {
+    pub(super) fn walk(&mut self, node: &'v AstNode, walk: &'v Loop) -> Evaluated<Val<'v, 'a>> {
         let range = self.value(&walk.range)?;
         let keys;
         let items = match range.view() {
@@ -20,10 +20,10 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
             _ => {
                 let found = range.kind().article();
                 let problem = format!("a loop is over a list or a map, not {found}");
-                return Err(walk.range.fault(Problem::Failed(problem.into())));
+                return Err(walk.range.fault(ErrorKind::Failed(problem.into())));
             }
         };
-        let mut state = Walk::new(walk.kind);
+        let mut state = LoopState::new(walk.kind);
         for item in items.iter() {
             node.given(self.budget.spend(1))?;
             self.locals.push(item.clone());
@@ -40,7 +40,7 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
     }
 
     /// Does what a loop does with one item; says whether there is more to do.
-    fn pass(&mut self, walk: &'v Loop, item: &Val<'v, 'a>, state: &mut Walk<'v, 'a>) -> Given<bool> {
+    fn pass(&mut self, walk: &'v Loop, item: &Val<'v, 'a>, state: &mut LoopState<'v, 'a>) -> Evaluated<bool> {
         match walk.kind {
             LoopKind::All | LoopKind::Exists => match self.truth(&walk.body) {
                 Ok(flag) if flag == (walk.kind == LoopKind::Exists) => state.decided = true,
@@ -64,22 +64,22 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
 }
 
 /// What a loop has found so far.
-struct Walk<'v, 'a> {
+struct LoopState<'v, 'a> {
     kind: LoopKind,
     /// Whether the rest of the items makes no difference.
     decided: bool,
     /// The first fault of an item, which counts unless another item decides.
-    fault: Option<Fault>,
+    fault: Option<NodeError>,
     count: usize,
     items: Vec<Val<'v, 'a>>,
 }
 
-impl<'v, 'a> Walk<'v, 'a> {
+impl<'v, 'a> LoopState<'v, 'a> {
     fn new(kind: LoopKind) -> Self {
         Self { kind, decided: false, fault: None, count: 0, items: Vec::new() }
     }
 
-    fn result(self, node: &Node, budget: &mut Budget) -> Given<Val<'v, 'a>> {
+    fn result(self, node: &AstNode, budget: &mut Budget) -> Evaluated<Val<'v, 'a>> {
         Ok(match self.kind {
             LoopKind::All => Val::Bool(!self.decided),
             LoopKind::Exists => Val::Bool(self.decided),

@@ -51,10 +51,10 @@ pub use scope::{Bindings, Missing, Scope, Variable};
 pub use template::Template;
 
 use crate::json::{self, Value};
-use error::Problem;
+use error::ErrorKind;
 use evaluate::Run;
-use node::Node;
-use value::{Kind, Val};
+use node::AstNode;
+use value::{Val, ValKind};
 
 /// How long a source may be.
 pub const MAX_SOURCE_BYTES: usize = 64 * 1024;
@@ -81,7 +81,7 @@ pub struct Expression(Arc<Program>);
 
 struct Program {
     source: Box<str>,
-    node: Node,
+    node: AstNode,
     variables: Vec<Variable>,
 }
 
@@ -118,11 +118,11 @@ impl Expression {
 
     /// What the value is as JSON, if that can be told from the source alone: for a place that takes but one kind.
     pub fn kind(&self) -> Option<json::Kind> {
-        self.gives().and_then(Kind::as_json)
+        self.gives().and_then(ValKind::as_json)
     }
 
     /// What the value is, if that can be told from the source alone.
-    fn gives(&self) -> Option<Kind> {
+    fn gives(&self) -> Option<ValKind> {
         self.0.node.gives()
     }
 
@@ -131,7 +131,7 @@ impl Expression {
         &self,
         bindings: &dyn Bindings<'a>,
         budget: &mut Budget,
-        finish: impl FnOnce(&Val<'_, 'a>, &mut Budget) -> Result<T, Problem>,
+        finish: impl FnOnce(&Val<'_, 'a>, &mut Budget) -> Result<T, ErrorKind>,
     ) -> Result<T, EvaluateError> {
         let Program { source, node, variables } = &*self.0;
         let slots: Vec<_> = variables.iter().map(|_| OnceCell::new()).collect();

@@ -2,11 +2,11 @@
 
 use super::functions::Function;
 use super::pattern::Pattern;
-use super::value::Kind;
+use super::value::ValKind;
 
 /// A part of an expression.
 #[derive(Debug)]
-pub(super) struct Node {
+pub(super) struct AstNode {
     /// Where it is, in bytes of the source.
     pub(super) offset: u32,
     /// How many lists, maps and optionals its value may have around a piece of a document.
@@ -14,7 +14,7 @@ pub(super) struct Node {
     pub(super) op: Op,
 }
 
-/// What a [`Node`] does.
+/// What a [`AstNode`] does.
 #[derive(Debug)]
 pub(super) enum Op {
     Null,
@@ -22,7 +22,7 @@ pub(super) enum Op {
     Int(i64),
     Double(f64),
     Text(Box<str>),
-    Type(Kind),
+    Type(ValKind),
     /// A variable, by its number among those that the expression uses.
     Variable(usize),
     /// `has` of a variable that is a member of a group.
@@ -31,42 +31,42 @@ pub(super) enum Op {
     OptionalVariable(usize),
     /// The variable of a loop, by the number of loops around its own.
     Local(usize),
-    Select(Box<Node>, Box<str>),
-    Has(Box<Node>, Box<str>),
-    OptionalSelect(Box<Node>, Box<str>),
-    Index(Box<[Node; 2]>),
-    OptionalIndex(Box<[Node; 2]>),
+    Select(Box<AstNode>, Box<str>),
+    Has(Box<AstNode>, Box<str>),
+    OptionalSelect(Box<AstNode>, Box<str>),
+    Index(Box<[AstNode; 2]>),
+    OptionalIndex(Box<[AstNode; 2]>),
     List(Box<[Item]>),
-    Map(Box<[Entry]>),
-    Not(Box<Node>),
-    Negate(Box<Node>),
-    And(Box<[Node; 2]>),
-    Or(Box<[Node; 2]>),
-    Conditional(Box<[Node; 3]>),
-    Binary(Binary, Box<[Node; 2]>),
+    Map(Box<[MapEntry]>),
+    Not(Box<AstNode>),
+    Negate(Box<AstNode>),
+    And(Box<[AstNode; 2]>),
+    Or(Box<[AstNode; 2]>),
+    Conditional(Box<[AstNode; 3]>),
+    Binary(Binary, Box<[AstNode; 2]>),
     Loop(Box<Loop>),
     /// `optMap`, and `optFlatMap` if the second is set.
-    OptionalMap(Box<[Node; 2]>, bool),
+    OptionalMap(Box<[AstNode; 2]>, bool),
     /// `or`, and `orValue` if the second is set: the argument is evaluated only if there is no value.
-    OptionalElse(Box<[Node; 2]>, bool),
-    Call(Function, Box<[Node]>),
-    Matches(Box<Node>, Box<Pattern>),
+    OptionalElse(Box<[AstNode; 2]>, bool),
+    Call(Function, Box<[AstNode]>),
+    Matches(Box<AstNode>, Box<Pattern>),
     /// The first match; with the second set, a list of all.
-    Find(Box<Node>, Box<Pattern>, bool),
+    Find(Box<AstNode>, Box<Pattern>, bool),
 }
 
 /// An item of a list, which may be left out if it is optional.
 #[derive(Debug)]
 pub(super) struct Item {
-    pub(super) value: Node,
+    pub(super) value: AstNode,
     pub(super) optional: bool,
 }
 
 /// A member of a map.
 #[derive(Debug)]
-pub(super) struct Entry {
-    pub(super) key: Node,
-    pub(super) value: Node,
+pub(super) struct MapEntry {
+    pub(super) key: AstNode,
+    pub(super) value: AstNode,
     pub(super) optional: bool,
 }
 
@@ -111,11 +111,11 @@ impl Binary {
 #[derive(Debug)]
 pub(super) struct Loop {
     pub(super) kind: LoopKind,
-    pub(super) range: Node,
+    pub(super) range: AstNode,
     /// What is done with each item.
-    pub(super) body: Node,
+    pub(super) body: AstNode,
     /// Which items it is done with.
-    pub(super) filter: Option<Node>,
+    pub(super) filter: Option<AstNode>,
 }
 
 /// What a [`Loop`] makes of its items.
@@ -128,25 +128,25 @@ pub(super) enum LoopKind {
     Map,
 }
 
-impl Node {
+impl AstNode {
     /// What the value is, if that can be told from the source alone.
-    pub(super) fn gives(&self) -> Option<Kind> {
+    pub(super) fn gives(&self) -> Option<ValKind> {
         Some(match &self.op {
-            Op::Null => Kind::Null,
-            Op::Int(_) => Kind::Int,
-            Op::Double(_) => Kind::Double,
-            Op::Text(_) | Op::Find(_, _, false) => Kind::String,
-            Op::Type(_) => Kind::Type,
-            Op::List(_) | Op::Find(_, _, true) => Kind::List,
-            Op::Map(_) => Kind::Map,
+            Op::Null => ValKind::Null,
+            Op::Int(_) => ValKind::Int,
+            Op::Double(_) => ValKind::Double,
+            Op::Text(_) | Op::Find(_, _, false) => ValKind::String,
+            Op::Type(_) => ValKind::Type,
+            Op::List(_) | Op::Find(_, _, true) => ValKind::List,
+            Op::Map(_) => ValKind::Map,
             Op::OptionalVariable(_)
             | Op::OptionalSelect(..)
             | Op::OptionalIndex(_)
             | Op::OptionalMap(..)
-            | Op::OptionalElse(_, false) => Kind::Optional,
+            | Op::OptionalElse(_, false) => ValKind::Optional,
             Op::Loop(walk) => match walk.kind {
-                LoopKind::All | LoopKind::Exists | LoopKind::ExistsOne => Kind::Bool,
-                LoopKind::Filter | LoopKind::Map => Kind::List,
+                LoopKind::All | LoopKind::Exists | LoopKind::ExistsOne => ValKind::Bool,
+                LoopKind::Filter | LoopKind::Map => ValKind::List,
             },
             Op::Conditional(parts) => {
                 let [_, yes, no] = &**parts;
@@ -167,7 +167,7 @@ impl Node {
             | Op::And(_)
             | Op::Or(_)
             | Op::Matches(..)
-            | Op::Binary(..) => Kind::Bool,
+            | Op::Binary(..) => ValKind::Bool,
             Op::Call(function, _) => return function.gives(),
             Op::Variable(_) | Op::Local(_) | Op::Select(..) | Op::Index(_) | Op::OptionalElse(_, true) => {
                 return None;
@@ -177,9 +177,9 @@ impl Node {
 }
 
 impl Op {
-    /// The [`levels`](Node::levels) of what it gives; those of a loop's variable are `local`'s to know.
+    /// The [`levels`](AstNode::levels) of what it gives; those of a loop's variable are `local`'s to know.
     pub(super) fn levels(&self, local: impl Fn(usize) -> usize) -> usize {
-        let most = |nodes: &[Node]| nodes.iter().map(|node| node.levels).max().unwrap_or(0);
+        let most = |nodes: &[AstNode]| nodes.iter().map(|node| node.levels).max().unwrap_or(0);
         match self {
             Self::Local(number) => local(*number),
             Self::Select(inner, _) | Self::OptionalSelect(inner, _) => inner.levels.max(1),

@@ -3,18 +3,18 @@
 use std::cmp::Ordering;
 
 use super::budget::Budget;
-use super::error::Problem;
+use super::error::ErrorKind;
 use super::node::Binary;
-use super::value::{Compared, Items, Kind, Val, View, check_count, check_length, compare, equal};
-
-type Given<'v, 'a> = Result<Val<'v, 'a>, Problem>;
+use super::value::{
+    Compared, Items, Val, ValKind, ValResult, View, check_count, check_length, compare, equal,
+};
 
 pub(super) fn binary<'v, 'a>(
     operator: Binary,
     a: &Val<'v, 'a>,
     b: &Val<'v, 'a>,
     budget: &mut Budget,
-) -> Given<'v, 'a> {
+) -> ValResult<'v, 'a> {
     match operator {
         Binary::Equal => equal(a, b, budget).map(Val::Bool),
         Binary::NotEqual => equal(a, b, budget).map(|same| Val::Bool(!same)),
@@ -40,7 +40,7 @@ fn holds(operator: Binary, order: Ordering) -> bool {
 }
 
 /// Whether a list has the item, or a map the key.
-fn contains(container: &Val<'_, '_>, item: &Val<'_, '_>, budget: &mut Budget) -> Result<bool, Problem> {
+fn contains(container: &Val<'_, '_>, item: &Val<'_, '_>, budget: &mut Budget) -> Result<bool, ErrorKind> {
     match (container.view(), item.view()) {
         (View::List(items), _) => {
             for other in items.iter() {
@@ -61,7 +61,7 @@ fn arithmetic<'v, 'a>(
     a: &Val<'v, 'a>,
     b: &Val<'v, 'a>,
     budget: &mut Budget,
-) -> Given<'v, 'a> {
+) -> ValResult<'v, 'a> {
     match (a.view(), b.view()) {
         (View::Int(a), View::Int(b)) => integers(operator, a, b).map(Val::Int),
         (View::Double(left), View::Double(right)) => match operator {
@@ -83,16 +83,16 @@ fn arithmetic<'v, 'a>(
     }
 }
 
-fn integers(operator: Binary, a: i64, b: i64) -> Result<i64, Problem> {
+fn integers(operator: Binary, a: i64, b: i64) -> Result<i64, ErrorKind> {
     let given = match operator {
         Binary::Add => a.checked_add(b),
         Binary::Subtract => a.checked_sub(b),
         Binary::Multiply => a.checked_mul(b),
-        Binary::Divide | Binary::Remainder if b == 0 => return Err(Problem::failed("a division by zero")),
+        Binary::Divide | Binary::Remainder if b == 0 => return Err(ErrorKind::failed("a division by zero")),
         Binary::Divide => a.checked_div(b),
         _ => a.checked_rem(b),
     };
-    given.ok_or_else(|| Problem::failed("the result is beyond what an integer holds"))
+    given.ok_or_else(|| ErrorKind::failed("the result is beyond what an integer holds"))
 }
 
 /// Why `operator`, which takes no quantities, can't be used with one, and the function to call in its place.
@@ -115,17 +115,19 @@ pub(super) fn no_quantities(operator: Binary) -> String {
 }
 
 /// The problem of an operator between two values that it is not for.
-fn senseless(operator: Binary, a: &Val<'_, '_>, b: &Val<'_, '_>) -> Problem {
+fn senseless(operator: Binary, a: &Val<'_, '_>, b: &Val<'_, '_>) -> ErrorKind {
     let (sign, kinds) = (operator.sign(), (a.kind(), b.kind()));
     let advice = match kinds {
-        (Kind::Quantity, _) | (_, Kind::Quantity) => return Problem::failed(no_quantities(operator)),
-        (Kind::Int, Kind::Double) | (Kind::Double, Kind::Int) => "; convert one with int() or double()",
-        (Kind::String, Kind::Int | Kind::Double | Kind::Bool) if operator == Binary::Add => {
+        (ValKind::Quantity, _) | (_, ValKind::Quantity) => return ErrorKind::failed(no_quantities(operator)),
+        (ValKind::Int, ValKind::Double) | (ValKind::Double, ValKind::Int) => {
+            "; convert one with int() or double()"
+        }
+        (ValKind::String, ValKind::Int | ValKind::Double | ValKind::Bool) if operator == Binary::Add => {
             "; convert with string()"
         }
         _ => "",
     };
-    Problem::failed(format!(
+    ErrorKind::failed(format!(
         "`{sign}` has no meaning between {} and {}{advice}",
         kinds.0.article(),
         kinds.1.article()

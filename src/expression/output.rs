@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use super::budget::Budget;
-use super::error::Problem;
+use super::error::ErrorKind;
 use super::functions::double_text;
 use super::value::{Val, View};
-use super::{MAX_OUTPUT_BYTES, value::Kind};
+use super::{MAX_OUTPUT_BYTES, value::ValKind};
 use crate::json::{MAX_DEPTH, Number, Value};
 
 /// The value as JSON. A piece of a document is given as it is, without a copy.
-pub(super) fn give<'a>(value: &Val<'_, 'a>, budget: &mut Budget) -> Result<Value<'a>, Problem> {
+pub(super) fn give<'a>(value: &Val<'_, 'a>, budget: &mut Budget) -> Result<Value<'a>, ErrorKind> {
     match value {
         Val::Json(piece) => Ok((*piece).clone()),
         _ => Output { left: MAX_OUTPUT_BYTES, budget }.value(value, 0),
@@ -18,7 +18,11 @@ pub(super) fn give<'a>(value: &Val<'_, 'a>, budget: &mut Budget) -> Result<Value
 }
 
 /// The text of a value that may stand in the middle of a text, appended to `out`.
-pub(super) fn write_text(value: &Val<'_, '_>, out: &mut String, budget: &mut Budget) -> Result<(), Problem> {
+pub(super) fn write_text(
+    value: &Val<'_, '_>,
+    out: &mut String,
+    budget: &mut Budget,
+) -> Result<(), ErrorKind> {
     let before = out.len();
     match (value, value.view()) {
         (Val::Json(Value::Number(number)), _) => out.push_str(number.as_str()),
@@ -35,29 +39,29 @@ pub(super) fn write_text(value: &Val<'_, '_>, out: &mut String, budget: &mut Bud
             write!(out, "{quantity}").unwrap_or_else(|_| unreachable!("a String takes it"));
         }
         (_, View::Optional(Some(inner))) => return write_text(inner, out, budget),
-        _ => return Err(Problem::failed(not_in_text(value.kind()))),
+        _ => return Err(ErrorKind::failed(not_in_text(value.kind()))),
     }
     check_size(out.len())?;
     budget.spend_text(out.len() - before)
 }
 
 /// Why a value of this kind can't stand in the middle of a text.
-pub(super) fn not_in_text(kind: Kind) -> String {
+pub(super) fn not_in_text(kind: ValKind) -> String {
     format!("{} can't stand in a text, only a string, a number or a boolean can", kind.article())
 }
 
-pub(super) fn check_size(bytes: usize) -> Result<(), Problem> {
+pub(super) fn check_size(bytes: usize) -> Result<(), ErrorKind> {
     if bytes > MAX_OUTPUT_BYTES {
-        return Err(Problem::Limit("the result is larger than the 1 MiB that are allowed"));
+        return Err(ErrorKind::Limit("the result is larger than the 1 MiB that are allowed"));
     }
     Ok(())
 }
 
-fn finite(number: f64) -> Result<String, Problem> {
+fn finite(number: f64) -> Result<String, ErrorKind> {
     if number.is_finite() {
         Ok(double_text(number))
     } else {
-        Err(Problem::failed("the result is no number that JSON has"))
+        Err(ErrorKind::failed("the result is no number that JSON has"))
     }
 }
 
@@ -68,7 +72,7 @@ struct Output<'b> {
 }
 
 impl Output<'_> {
-    fn value<'a>(&mut self, value: &Val<'_, 'a>, depth: usize) -> Result<Value<'a>, Problem> {
+    fn value<'a>(&mut self, value: &Val<'_, 'a>, depth: usize) -> Result<Value<'a>, ErrorKind> {
         if let Val::Json(piece) = value {
             self.measure(piece, depth)?;
             return Ok((*piece).clone());
@@ -81,7 +85,7 @@ impl Output<'_> {
             View::Double(number) => {
                 let text = finite(number)?;
                 let number = Number::parse(&text)
-                    .ok_or_else(|| Problem::failed("the result is no number that JSON has"))?;
+                    .ok_or_else(|| ErrorKind::failed("the result is no number that JSON has"))?;
                 Value::Number(number.into_owned())
             }
             View::Text(text) => {
@@ -105,14 +109,14 @@ impl Output<'_> {
             View::Quantity(quantity) => Value::from(quantity.to_string()),
             View::Optional(Some(inner)) => self.value(inner, depth)?,
             View::Optional(None) => {
-                return Err(Problem::failed("the optional has no value; give it one with orValue()"));
+                return Err(ErrorKind::failed("the optional has no value; give it one with orValue()"));
             }
-            View::Type(_) => return Err(Problem::failed("a type is no value that JSON has")),
+            View::Type(_) => return Err(ErrorKind::failed("a type is no value that JSON has")),
         })
     }
 
     /// Counts a piece of a document.
-    fn measure(&mut self, value: &Value<'_>, depth: usize) -> Result<(), Problem> {
+    fn measure(&mut self, value: &Value<'_>, depth: usize) -> Result<(), ErrorKind> {
         match value {
             Value::Null | Value::Bool(_) => self.take(4, depth),
             Value::Number(number) => self.take(number.as_str().len(), depth),
@@ -131,11 +135,11 @@ impl Output<'_> {
         }
     }
 
-    fn take(&mut self, bytes: usize, depth: usize) -> Result<(), Problem> {
+    fn take(&mut self, bytes: usize, depth: usize) -> Result<(), ErrorKind> {
         self.left = self.left.checked_sub(bytes).map_or_else(|| check_size(usize::MAX).map(|()| 0), Ok)?;
         // A list at this depth is one level more.
         if depth >= MAX_DEPTH {
-            return Err(Problem::Limit("the result is nested deeper than an object may be"));
+            return Err(ErrorKind::Limit("the result is nested deeper than an object may be"));
         }
         self.budget.spend_text(bytes)
     }

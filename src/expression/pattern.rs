@@ -3,7 +3,7 @@
 use regex_lite::{Regex, RegexBuilder};
 
 use super::budget::Budget;
-use super::error::Problem;
+use super::error::ErrorKind;
 
 /// A regular expression and what it costs.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl Pattern {
         Err(format!("the pattern is refused: {refused}"))
     }
 
-    pub(super) fn is_match(&self, text: &str, budget: &mut Budget) -> Result<bool, Problem> {
+    pub(super) fn is_match(&self, text: &str, budget: &mut Budget) -> Result<bool, ErrorKind> {
         self.pay(text, budget)?;
         Ok(self.regex.is_match(text))
     }
@@ -41,7 +41,7 @@ impl Pattern {
         text: &str,
         most: usize,
         budget: &mut Budget,
-    ) -> Result<Vec<(usize, usize)>, Problem> {
+    ) -> Result<Vec<(usize, usize)>, ErrorKind> {
         let mut found = Vec::new();
         let mut matches = self.regex.find_iter(text);
         self.pay(text, budget)?;
@@ -53,7 +53,7 @@ impl Pattern {
         Ok(found)
     }
 
-    fn pay(&self, text: &str, budget: &mut Budget) -> Result<(), Problem> {
+    fn pay(&self, text: &str, budget: &mut Budget) -> Result<(), ErrorKind> {
         budget.spend(1 + text.len().saturating_mul(self.steps_per_byte))
     }
 }

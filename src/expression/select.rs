@@ -1,14 +1,14 @@
 //! Members and items of values.
 
 use super::budget::Budget;
-use super::error::{NO_SUCH_MEMBER, Problem};
-use super::evaluate::{Given, Run, optional};
-use super::node::{Node, Op};
+use super::error::{ErrorKind, NO_SUCH_MEMBER};
+use super::evaluate::{Evaluated, Run, optional};
+use super::node::{AstNode, Op};
 use super::value::{Val, View};
 
 impl<'v, 'a> Run<'v, '_, 'a, '_> {
     /// `a.b`, `has(a.b)` and `a.?b`. What is selected from an optional is optional.
-    pub(super) fn member(&mut self, node: &'v Node) -> Given<Val<'v, 'a>> {
+    pub(super) fn member(&mut self, node: &'v AstNode) -> Evaluated<Val<'v, 'a>> {
         let (Op::Select(operand, name) | Op::Has(operand, name) | Op::OptionalSelect(operand, name)) =
             &node.op
         else {
@@ -28,19 +28,19 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
             Some(_) => {
                 let found = inner.unwrap_or(&container).kind().article();
                 let problem = format!("{name:?} is read from {found}, which has no members");
-                return Err(node.fault(Problem::Failed(problem.into())));
+                return Err(node.fault(ErrorKind::Failed(problem.into())));
             }
         };
         match &node.op {
             Op::Has(..) => Ok(Val::Bool(found.is_some())),
             Op::Select(..) if !from_optional => {
-                found.ok_or_else(|| node.fault(Problem::failed(format!("the map has no member {name:?}"))))
+                found.ok_or_else(|| node.fault(ErrorKind::failed(format!("the map has no member {name:?}"))))
             }
             _ => Ok(optional(found)),
         }
     }
 
-    pub(super) fn index(&mut self, node: &'v Node, sides: &'v [Node; 2]) -> Given<Val<'v, 'a>> {
+    pub(super) fn index(&mut self, node: &'v AstNode, sides: &'v [AstNode; 2]) -> Evaluated<Val<'v, 'a>> {
         let container = self.value(&sides[0])?;
         if let View::Optional(_) = container.view() {
             return self.index_optional(node, &container, &sides[1]);
@@ -50,23 +50,27 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
             Some(found) => Ok(found),
             // The key may come from the object, and must not be in the message.
             None if matches!(container.view(), View::List(_)) => {
-                Err(node.fault(Problem::failed("the index is outside of the list")))
+                Err(node.fault(ErrorKind::failed("the index is outside of the list")))
             }
-            None => Err(node.fault(Problem::failed(NO_SUCH_MEMBER))),
+            None => Err(node.fault(ErrorKind::failed(NO_SUCH_MEMBER))),
         }
     }
 
-    pub(super) fn optional_index(&mut self, node: &'v Node, sides: &'v [Node; 2]) -> Given<Val<'v, 'a>> {
+    pub(super) fn optional_index(
+        &mut self,
+        node: &'v AstNode,
+        sides: &'v [AstNode; 2],
+    ) -> Evaluated<Val<'v, 'a>> {
         let container = self.value(&sides[0])?;
         self.index_optional(node, &container, &sides[1])
     }
 
     fn index_optional(
         &mut self,
-        node: &'v Node,
+        node: &'v AstNode,
         container: &Val<'v, 'a>,
-        key: &'v Node,
-    ) -> Given<Val<'v, 'a>> {
+        key: &'v AstNode,
+    ) -> Evaluated<Val<'v, 'a>> {
         let inner = match container.view() {
             View::Optional(None) => return Ok(Val::Optional(None)),
             View::Optional(Some(inner)) => inner,
@@ -75,7 +79,7 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
         let key = self.value(key)?;
         match element(inner, &key, self.budget) {
             // What can't have the item does not have it.
-            Err(Problem::Failed(_)) => Ok(Val::Optional(None)),
+            Err(ErrorKind::Failed(_)) => Ok(Val::Optional(None)),
             found => node.given(found).map(optional),
         }
     }
@@ -86,7 +90,7 @@ fn element<'v, 'a>(
     container: &Val<'v, 'a>,
     key: &Val<'v, 'a>,
     budget: &mut Budget,
-) -> Result<Option<Val<'v, 'a>>, Problem> {
+) -> Result<Option<Val<'v, 'a>>, ErrorKind> {
     match (container.view(), key.view()) {
         (View::List(items), View::Int(index)) => {
             Ok(usize::try_from(index).ok().and_then(|index| items.get(index)))
@@ -103,7 +107,7 @@ fn element<'v, 'a>(
         (View::Map(_), View::Int(_) | View::Double(_) | View::Bool(_)) => Ok(None),
         (_, _) => {
             let (container, key) = (container.kind().article(), key.kind().article());
-            Err(Problem::failed(format!("{container} can't be indexed with {key}")))
+            Err(ErrorKind::failed(format!("{container} can't be indexed with {key}")))
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::budget::Budget;
 use super::error::{CompileError, EvaluateError};
 use super::scope::{Bindings, Scope, Variable};
-use super::value::Kind;
+use super::value::ValKind;
 use super::{Expression, MAX_TEMPLATE_BYTES, output, scan};
 use crate::json::{self, Value};
 
@@ -141,7 +141,9 @@ fn split(text: &str, scope: &Scope) -> Result<Vec<Part>, CompileError> {
 /// Refuses an expression whose value can be seen not to fit into a text.
 fn refuse_in_text(expression: &Expression) -> Result<(), String> {
     match expression.gives() {
-        Some(kind @ (Kind::Null | Kind::List | Kind::Map | Kind::Type)) => Err(output::not_in_text(kind)),
+        Some(kind @ (ValKind::Null | ValKind::List | ValKind::Map | ValKind::Type)) => {
+            Err(output::not_in_text(kind))
+        }
         _ => Ok(()),
     }
 }

@@ -4,10 +4,13 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use super::budget::Budget;
-use super::error::Problem;
+use super::error::ErrorKind;
 use super::{MAX_ITEMS, MAX_TEXT_BYTES};
 use crate::domain::Quantity;
 use crate::json::{self, Object, Value};
+
+/// What an operation or a function gives.
+pub(super) type ValResult<'v, 'a> = Result<Val<'v, 'a>, ErrorKind>;
 
 /// A value: a piece of a document as it stands there, or computed.
 #[derive(Clone, Debug)]
@@ -26,12 +29,12 @@ pub(super) enum Val<'v, 'a> {
     Map(Rc<[(Self, Self)]>),
     Optional(Option<Rc<Self>>),
     Quantity(Rc<Quantity>),
-    Type(Kind),
+    Type(ValKind),
 }
 
 /// What a [`Val`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ValKind {
     Null,
     Bool,
     Int,
@@ -44,7 +47,7 @@ pub(super) enum Kind {
     Type,
 }
 
-impl Kind {
+impl ValKind {
     /// As CEL names it.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -109,7 +112,7 @@ pub(super) enum View<'x, 'v, 'a> {
     Map(Members<'x, 'v, 'a>),
     Optional(Option<&'x Val<'v, 'a>>),
     Quantity(&'x Quantity),
-    Type(Kind),
+    Type(ValKind),
 }
 
 /// The items of a list.
@@ -154,18 +157,18 @@ impl<'v, 'a> Val<'v, 'a> {
         }
     }
 
-    pub(super) fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> ValKind {
         match self.view() {
-            View::Null => Kind::Null,
-            View::Bool(_) => Kind::Bool,
-            View::Int(_) => Kind::Int,
-            View::Double(_) => Kind::Double,
-            View::Text(_) => Kind::String,
-            View::List(_) => Kind::List,
-            View::Map(_) => Kind::Map,
-            View::Optional(_) => Kind::Optional,
-            View::Quantity(_) => Kind::Quantity,
-            View::Type(_) => Kind::Type,
+            View::Null => ValKind::Null,
+            View::Bool(_) => ValKind::Bool,
+            View::Int(_) => ValKind::Int,
+            View::Double(_) => ValKind::Double,
+            View::Text(_) => ValKind::String,
+            View::List(_) => ValKind::List,
+            View::Map(_) => ValKind::Map,
+            View::Optional(_) => ValKind::Optional,
+            View::Quantity(_) => ValKind::Quantity,
+            View::Type(_) => ValKind::Type,
         }
     }
 
@@ -177,21 +180,21 @@ impl<'v, 'a> Val<'v, 'a> {
     }
 
     /// Text that was made, if it is not too long.
-    pub(super) fn text(text: &str, budget: &mut Budget) -> Result<Self, Problem> {
+    pub(super) fn text(text: &str, budget: &mut Budget) -> Result<Self, ErrorKind> {
         check_length(text.len())?;
         budget.spend_text(text.len())?;
         Ok(Self::Text(text.into()))
     }
 
     /// A list that was made, if it is not too long.
-    pub(super) fn list(items: Vec<Self>, budget: &mut Budget) -> Result<Self, Problem> {
+    pub(super) fn list(items: Vec<Self>, budget: &mut Budget) -> Result<Self, ErrorKind> {
         check_count(items.len())?;
         budget.spend(items.len())?;
         Ok(Self::List(items.into()))
     }
 
     /// These bytes of a text.
-    pub(super) fn part(&self, start: usize, end: usize, budget: &mut Budget) -> Result<Self, Problem> {
+    pub(super) fn part(&self, start: usize, end: usize, budget: &mut Budget) -> Result<Self, ErrorKind> {
         match self {
             Self::Json(Value::String(text)) => Ok(Self::Str(&text[start..end])),
             Self::Str(text) => Ok(Self::Str(&text[start..end])),
@@ -201,17 +204,17 @@ impl<'v, 'a> Val<'v, 'a> {
 }
 
 /// Refuses a text that is too long to be made.
-pub(super) fn check_length(bytes: usize) -> Result<(), Problem> {
+pub(super) fn check_length(bytes: usize) -> Result<(), ErrorKind> {
     if bytes > MAX_TEXT_BYTES {
-        return Err(Problem::Limit("a string grows longer than the 256 KiB that are allowed"));
+        return Err(ErrorKind::Limit("a string grows longer than the 256 KiB that are allowed"));
     }
     Ok(())
 }
 
 /// Refuses a list or map that has too many items to be made.
-pub(super) fn check_count(items: usize) -> Result<(), Problem> {
+pub(super) fn check_count(items: usize) -> Result<(), ErrorKind> {
     if items > MAX_ITEMS {
-        return Err(Problem::Limit("a list or map grows beyond the 10,000 items that are allowed"));
+        return Err(ErrorKind::Limit("a list or map grows beyond the 10,000 items that are allowed"));
     }
     Ok(())
 }
@@ -250,7 +253,7 @@ impl<'v, 'a> Members<'_, 'v, 'a> {
 
     /// The member `name`. Members are looked through one by one, and that is paid for: by their number, and by the length of the name,
     /// which others may begin with.
-    pub(super) fn get(self, name: &str, budget: &mut Budget) -> Result<Option<Val<'v, 'a>>, Problem> {
+    pub(super) fn get(self, name: &str, budget: &mut Budget) -> Result<Option<Val<'v, 'a>>, ErrorKind> {
         spend_search(self.len(), name, budget)?;
         Ok(match self {
             Self::Json(object) => object.get(name).map(Val::Json),
@@ -272,14 +275,14 @@ impl<'v, 'a> Members<'_, 'v, 'a> {
 }
 
 /// Pays for looking for a name among so many.
-pub(super) fn spend_search(among: usize, name: &str, budget: &mut Budget) -> Result<(), Problem> {
+pub(super) fn spend_search(among: usize, name: &str, budget: &mut Budget) -> Result<(), ErrorKind> {
     const NAMES_PER_STEP: usize = 8;
     const BYTES_PER_STEP: usize = 64;
     budget.spend(among.saturating_mul(1 + name.len() / BYTES_PER_STEP) / NAMES_PER_STEP)
 }
 
 /// Whether both mean the same: numbers by what they amount to, lists item by item, maps whatever the order.
-pub(super) fn equal(a: &Val<'_, '_>, b: &Val<'_, '_>, budget: &mut Budget) -> Result<bool, Problem> {
+pub(super) fn equal(a: &Val<'_, '_>, b: &Val<'_, '_>, budget: &mut Budget) -> Result<bool, ErrorKind> {
     budget.spend(1)?;
     if let (Val::Json(a), Val::Json(b)) = (a, b)
         && a.is_same(b)
@@ -315,7 +318,11 @@ pub(super) fn equal(a: &Val<'_, '_>, b: &Val<'_, '_>, budget: &mut Budget) -> Re
     })
 }
 
-fn equal_maps(a: Members<'_, '_, '_>, b: Members<'_, '_, '_>, budget: &mut Budget) -> Result<bool, Problem> {
+fn equal_maps(
+    a: Members<'_, '_, '_>,
+    b: Members<'_, '_, '_>,
+    budget: &mut Budget,
+) -> Result<bool, ErrorKind> {
     if a.len() != b.len() {
         return Ok(false);
     }
@@ -368,7 +375,7 @@ pub(super) enum Compared {
 }
 
 /// The order of two numbers, booleans or strings.
-pub(super) fn compare(a: &Val<'_, '_>, b: &Val<'_, '_>, budget: &mut Budget) -> Result<Compared, Problem> {
+pub(super) fn compare(a: &Val<'_, '_>, b: &Val<'_, '_>, budget: &mut Budget) -> Result<Compared, ErrorKind> {
     Ok(match (a.view(), b.view()) {
         (View::Int(_) | View::Double(_), View::Int(_) | View::Double(_)) => {
             numbers(a, b).map_or(Compared::Unordered, Compared::Ordered)

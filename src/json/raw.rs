@@ -7,7 +7,7 @@ use super::build::Builder;
 use super::cursor::Cursor;
 use super::error::duplicate;
 use super::text::Text;
-use super::walk::Walk;
+use super::walk::ValueWalk;
 use super::{Kind, MAX_DEPTH, Number, ParseError, Pointer, Value};
 
 /// A value in a [`Text`](super::Text), from which nothing has been built yet.
@@ -158,13 +158,13 @@ impl<'a> Raw<'a> {
     }
 
     /// A walk over what is in this container.
-    fn walk(&self) -> Walk<'a> {
-        Walk::new(self.cursor(), self.text.containers(), self.number + 1)
+    fn walk(&self) -> ValueWalk<'a> {
+        ValueWalk::new(self.cursor(), self.text.containers(), self.number + 1)
     }
 
     /// The value that the walk is at, which is passed.
     #[inline]
-    fn value(&self, walk: &mut Walk<'a>) -> Result<Self, ParseError> {
+    fn value(&self, walk: &mut ValueWalk<'a>) -> Result<Self, ParseError> {
         let (start, number) = (walk.cursor.offset(), walk.number());
         walk.pass()?;
         Ok(Self { text: self.text, start, end: walk.cursor.offset(), number })

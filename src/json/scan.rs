@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::cursor::{Cursor, Result, mix, past_spaces, plain_string};
 use super::text::Container;
-use super::walk::Walk;
+use super::walk::ValueWalk;
 
 /// Kubernetes objects have about a list or an object in so many bytes.
 const USUAL_BYTES_A_CONTAINER: usize = 32;
@@ -259,7 +259,7 @@ impl<'a> Scan<'a> {
     #[cold]
     fn compare_closely(&mut self, begin: u32) {
         let cursor = Cursor::at(self.text, begin as usize);
-        let mut walk = Walk::new(cursor, &self.containers, self.innermost as usize + 1);
+        let mut walk = ValueWalk::new(cursor, &self.containers, self.innermost as usize + 1);
         let mut seen = Seen::default();
         walk.cursor.enter_object();
         let mut first = true;

@@ -4,14 +4,14 @@ use super::cursor::{Cursor, Result};
 use super::text::Container;
 
 /// A walk over the values of a container, which passes over the containers in it.
-pub(super) struct Walk<'a> {
+pub(super) struct ValueWalk<'a> {
     pub(super) cursor: Cursor<'a>,
     containers: &'a [Container],
     /// The next container that opens.
     number: usize,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> ValueWalk<'a> {
     /// A walk from `cursor` on. `number` is that of the first container that opens there or behind.
     pub(super) fn new(cursor: Cursor<'a>, containers: &'a [Container], number: usize) -> Self {
         Self { cursor, containers, number }

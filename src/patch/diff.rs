@@ -11,7 +11,7 @@ use crate::json::{Object, Pointer, Value};
 /// * A number in another spelling is a change; another order of an object's members is none.
 /// * The operations follow the members of `before`, then the new ones in the order of `after`.
 pub fn diff<'a>(before: &Value<'a>, after: &Value<'a>) -> Patch<'a> {
-    let mut walk = Walk { path: Vec::new(), operations: Vec::new() };
+    let mut walk = Differ { path: Vec::new(), operations: Vec::new() };
     walk.values(before, after);
     let patch = Patch(walk.operations);
     debug_assert!(super::oracle::turns(before, after, &patch), "{patch:?} does not turn one into the other");
@@ -20,8 +20,10 @@ pub fn diff<'a>(before: &Value<'a>, after: &Value<'a>) -> Patch<'a> {
 
 /// The part of [`diff`] that is about one place: what turns `before`, `None` if the place is missing, into `after`.
 pub fn diff_at<'a>(place: &Pointer, before: Option<&Value<'a>>, after: &Value<'a>) -> Patch<'a> {
-    let mut walk =
-        Walk { path: place.tokens().iter().map(|token| Step::Name(token)).collect(), operations: Vec::new() };
+    let mut walk = Differ {
+        path: place.tokens().iter().map(|token| PathStep::Name(token)).collect(),
+        operations: Vec::new(),
+    };
     match before {
         Some(before) => walk.values(before, after),
         None => walk.operations.push(Operation::Add(place.clone(), after.clone())),
@@ -29,18 +31,18 @@ pub fn diff_at<'a>(place: &Pointer, before: Option<&Value<'a>>, after: &Value<'a
     Patch(walk.operations)
 }
 
-enum Step<'s> {
+enum PathStep<'s> {
     Name(&'s str),
     Index(usize),
 }
 
-struct Walk<'s, 'a> {
+struct Differ<'s, 'a> {
     /// Where we are. Only turned into a pointer where an operation needs one.
-    path: Vec<Step<'s>>,
+    path: Vec<PathStep<'s>>,
     operations: Vec<Operation<'a>>,
 }
 
-impl<'s, 'a> Walk<'s, 'a> {
+impl<'s, 'a> Differ<'s, 'a> {
     fn values(&mut self, before: &'s Value<'a>, after: &'s Value<'a>) {
         if before.is_same(after) {
             return;
@@ -59,7 +61,7 @@ impl<'s, 'a> Walk<'s, 'a> {
     fn objects(&mut self, before: &'s Object<'a>, after: &'s Object<'a>) {
         let (index_before, index_after) = (before.index(), after.index());
         for (name, value) in before.iter() {
-            self.path.push(Step::Name(name));
+            self.path.push(PathStep::Name(name));
             if let Some(changed) = index_after.get(name) {
                 self.values(value, changed);
             } else {
@@ -69,7 +71,7 @@ impl<'s, 'a> Walk<'s, 'a> {
             self.path.pop();
         }
         for (name, value) in after.iter().filter(|(name, _)| index_before.get(name).is_none()) {
-            self.add(Step::Name(name), value);
+            self.add(PathStep::Name(name), value);
         }
     }
 
@@ -80,22 +82,22 @@ impl<'s, 'a> Walk<'s, 'a> {
         let tail = before.iter().rev().zip(after.iter().rev()).take_while(same).count();
         let (before, after) = (&before[..before.len() - tail], &after[..after.len() - tail]);
         for (position, (was, is)) in before.iter().zip(after).enumerate() {
-            self.path.push(Step::Index(head + position));
+            self.path.push(PathStep::Index(head + position));
             self.values(was, is);
             self.path.pop();
         }
         for position in (after.len()..before.len()).rev() {
-            self.path.push(Step::Index(head + position));
+            self.path.push(PathStep::Index(head + position));
             let operation = Operation::Remove(self.here());
             self.operations.push(operation);
             self.path.pop();
         }
         for (position, value) in after.iter().enumerate().skip(before.len()) {
-            self.add(Step::Index(head + position), value);
+            self.add(PathStep::Index(head + position), value);
         }
     }
 
-    fn add(&mut self, step: Step<'s>, value: &Value<'a>) {
+    fn add(&mut self, step: PathStep<'s>, value: &Value<'a>) {
         self.path.push(step);
         let operation = Operation::Add(self.here(), value.clone());
         self.operations.push(operation);
@@ -104,8 +106,8 @@ impl<'s, 'a> Walk<'s, 'a> {
 
     fn here(&self) -> Pointer {
         Pointer::of(self.path.iter().map(|step| match step {
-            Step::Name(name) => (*name).to_owned(),
-            Step::Index(index) => index.to_string(),
+            PathStep::Name(name) => (*name).to_owned(),
+            PathStep::Index(index) => index.to_string(),
         }))
     }
 }

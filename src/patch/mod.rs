@@ -9,11 +9,11 @@
 
 mod diff;
 mod edits;
-mod fault;
+mod error;
 pub mod merge;
 mod operation;
 mod oracle;
-mod place;
+mod path;
 pub mod rfc6902;
 pub mod strategic;
 
@@ -21,5 +21,5 @@ pub mod strategic;
 mod tests;
 
 pub use diff::{diff, diff_at};
-pub use fault::{Fault, PatchError, Problem};
+pub use error::{InvalidPatchError, PatchError, PatchErrorKind};
 pub use operation::{Operation, Patch};

@@ -7,7 +7,7 @@ use super::part::Part;
 use crate::domain::GroupVersionKind;
 use crate::engine::{MergeKey, PatchAction, PatchKind, ResourceSelector};
 use crate::json::{Pointer, Value};
-use crate::patch::Problem as PatchProblem;
+use crate::patch::PatchErrorKind;
 use crate::patch::strategic::{self, Schema, Unreached, spelled};
 
 /// Reads `mergeKeys`.
@@ -115,7 +115,7 @@ pub(super) fn check(
         Some(lost).filter(|lost| !lost.is_empty())
     });
     for item in lost.into_iter().flatten() {
-        notes.note(&item, PatchProblem::DeletesOfWhole.to_string());
+        notes.note(&item, PatchErrorKind::DeletesOfWhole.to_string());
     }
 }
 

@@ -71,7 +71,7 @@ fn misfits(rule: &Rule, selectors: &[ResourceSelector]) -> Vec<(Pointer, Mismatc
             if let EnvChange::ValueFrom(source) = &env.change {
                 let in_pod = Pointer::of(["containers", "*", "env", "*", "valueFrom"]);
                 let place = Pointer::of(["env", "valueFrom"]);
-                let mut walk = Walk { found: Vec::new(), is_null_a_deletion: false };
+                let mut walk = TypeCheck { found: Vec::new(), is_null_a_deletion: false };
                 walk.value(source, Shape::POD_SPEC.at(&in_pod), &Pointer::ROOT, &in_pod);
                 add(walk.found.into_iter().map(|(at, mismatch)| (place.concat(&at), mismatch)).collect());
             }
@@ -99,7 +99,7 @@ fn type_of(gvk: &GroupVersionKind, patch: &Templated) -> ObjectType {
 
 /// What a patch writes that does not fit an object of this type, each with its place in the patch.
 pub(super) fn patched(patching: &PatchAction, of: Shape<'_>) -> Vec<(Pointer, Mismatch)> {
-    let mut walk = Walk { found: Vec::new(), is_null_a_deletion: true };
+    let mut walk = TypeCheck { found: Vec::new(), is_null_a_deletion: true };
     if let PatchKind::Json(_) = patching.kind {
         walk.is_null_a_deletion = false;
         walk.operations(&patching.value, of);
@@ -110,13 +110,13 @@ pub(super) fn patched(patching: &PatchAction, of: Shape<'_>) -> Vec<(Pointer, Mi
 }
 
 /// A walk over a value of a policy beside the types of what it writes.
-struct Walk {
+struct TypeCheck {
     /// Places in the value, and mismatches with places in the object.
     found: Vec<(Pointer, Mismatch)>,
     is_null_a_deletion: bool,
 }
 
-impl Walk {
+impl TypeCheck {
     fn operations(&mut self, operations: &Templated, of: Shape<'_>) {
         let count = match operations {
             Templated::List(operations) => operations.len(),

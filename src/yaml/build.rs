@@ -6,8 +6,8 @@ use saphyr_parser::{Event, ScalarStyle, Tag};
 
 use crate::json::{Kind, MAX_DEPTH, Value};
 
-use super::lines::{Lines, Place};
-use super::{Document, Position, Problem, YamlError, scalar};
+use super::lines::{Lines, SourceSpan};
+use super::{Document, Position, YamlError, YamlErrorKind, scalar};
 
 /// How many nodes a text may have with its aliases expanded. Long scalars count for more than one.
 pub const MAX_NODES: usize = 1_000_000;
@@ -19,9 +19,9 @@ type Result<T> = std::result::Result<T, YamlError>;
 
 /// A finished value.
 #[derive(Clone)]
-struct Node {
+struct Built {
     value: Value<'static>,
-    place: Place,
+    place: SourceSpan,
     /// Its text, if it is a plain scalar that is no string.
     plain: Option<Box<str>>,
     /// How many nodes there are in it, itself included.
@@ -40,7 +40,7 @@ struct Open {
 }
 
 enum Content {
-    List { items: Vec<Value<'static>>, places: Vec<Place> },
+    List { items: Vec<Value<'static>>, places: Vec<SourceSpan> },
     Map { members: Members, key: Option<Key> },
 }
 
@@ -55,7 +55,7 @@ enum Key {
 #[derive(Default)]
 struct Members {
     named: Vec<(String, Value<'static>)>,
-    places: Vec<Place>,
+    places: Vec<SourceSpan>,
     /// Where each key is in the two above, and on which line it is written; none if it was only merged.
     known: HashMap<String, (usize, Option<usize>)>,
 }
@@ -66,12 +66,15 @@ impl Members {
         &mut self,
         name: String,
         value: Value<'static>,
-        place: Place,
-    ) -> std::result::Result<(), Problem> {
+        place: SourceSpan,
+    ) -> std::result::Result<(), YamlErrorKind> {
         let line = place.position().line;
         match self.known.get_mut(&name) {
             Some((_, Some(first))) => {
-                return Err(Problem::DuplicateKey { name: name.chars().take(64).collect(), first: *first });
+                return Err(YamlErrorKind::DuplicateKey {
+                    name: name.chars().take(64).collect(),
+                    first: *first,
+                });
             }
             Some((index, merged)) => {
                 *merged = Some(line);
@@ -84,7 +87,7 @@ impl Members {
     }
 
     /// A member that comes from a merge. It wins over everything before it, as in go-yaml.
-    fn merge(&mut self, name: &str, value: &Value<'static>, place: &Place) {
+    fn merge(&mut self, name: &str, value: &Value<'static>, place: &SourceSpan) {
         if let Some(&(index, _)) = self.known.get(name) {
             self.named[index].1 = value.clone();
             self.places[index] = place.clone();
@@ -93,14 +96,14 @@ impl Members {
         }
     }
 
-    fn push(&mut self, name: String, value: Value<'static>, place: Place, line: Option<usize>) {
+    fn push(&mut self, name: String, value: Value<'static>, place: SourceSpan, line: Option<usize>) {
         self.known.insert(name.clone(), (self.named.len(), line));
         self.named.push((name, value));
         self.places.push(place);
     }
 
     /// Merges a map, or the maps of a list, of which the first counts most.
-    fn merge_all(&mut self, value: &Value<'static>, place: &Place) {
+    fn merge_all(&mut self, value: &Value<'static>, place: &SourceSpan) {
         match value {
             Value::Object(object) => {
                 for ((name, value), place) in object.iter().zip(place.below()) {
@@ -122,8 +125,8 @@ impl Members {
 pub(super) struct Builder {
     documents: Vec<Document>,
     open: Vec<Open>,
-    root: Option<Node>,
-    anchors: HashMap<usize, Node>,
+    root: Option<Built>,
+    anchors: HashMap<usize, Built>,
     nodes: usize,
 }
 
@@ -153,7 +156,7 @@ impl Builder {
 
     fn document(&mut self) {
         self.anchors.clear();
-        let Some(Node { value, place, .. }) = self.root.take() else {
+        let Some(Built { value, place, .. }) = self.root.take() else {
             return;
         };
         if !value.is_null() {
@@ -188,9 +191,9 @@ impl Builder {
         let value = value.map_err(at)?;
         let is_plain = tag.is_none() && matches!(value, Value::Bool(_) | Value::Number(_));
         let is_spelled = is_plain && !is_spelled_so(&value, text);
-        let place = if is_spelled { Place::spelled(position, text) } else { Place::leaf(position) };
+        let place = if is_spelled { SourceSpan::spelled(position, text) } else { SourceSpan::leaf(position) };
         let plain = (is_plain && (is_spelled || self.at_key())).then(|| text.into());
-        self.add(Node { value, place, plain, size, height: 0 }, anchor, position)
+        self.add(Built { value, place, plain, size, height: 0 }, anchor, position)
     }
 
     fn start(&mut self, map: bool, anchor: usize, tag: Option<&Tag>, position: Position) -> Result<()> {
@@ -200,10 +203,10 @@ impl Builder {
             scalar::check_container(tag, if map { "map" } else { "seq" }).map_err(at)?;
         }
         if self.at_key() {
-            return Err(at(Problem::Key(if map { Kind::Object } else { Kind::Array })));
+            return Err(at(YamlErrorKind::Key(if map { Kind::Object } else { Kind::Array })));
         }
         if self.open.len() >= MAX_DEPTH {
-            return Err(at(Problem::TooDeep));
+            return Err(at(YamlErrorKind::TooDeep));
         }
         let content = if map {
             Content::Map { members: Members::default(), key: None }
@@ -224,26 +227,27 @@ impl Builder {
                 (Value::Object(members.named.into_iter().collect()), members.places)
             }
         };
-        let node = Node { value, place: Place::of(position, places), plain: None, size, height: height + 1 };
+        let node =
+            Built { value, place: SourceSpan::of(position, places), plain: None, size, height: height + 1 };
         self.add(node, anchor, position)
     }
 
     fn alias(&mut self, anchor: usize, position: Position) -> Result<()> {
         let at = |problem| YamlError { position, problem };
         if self.open.iter().any(|open| open.anchor == anchor) {
-            return Err(at(Problem::EndlessAlias));
+            return Err(at(YamlErrorKind::EndlessAlias));
         }
-        let node = self.anchors.get(&anchor).cloned().ok_or_else(|| at(Problem::UnknownAnchor))?;
+        let node = self.anchors.get(&anchor).cloned().ok_or_else(|| at(YamlErrorKind::UnknownAnchor))?;
         self.count(node.size).map_err(at)?;
         if self.open.len() + node.height > MAX_DEPTH {
-            return Err(at(Problem::TooDeep));
+            return Err(at(YamlErrorKind::TooDeep));
         }
         self.add(node, 0, position)
     }
 
-    fn count(&mut self, nodes: usize) -> std::result::Result<(), Problem> {
+    fn count(&mut self, nodes: usize) -> std::result::Result<(), YamlErrorKind> {
         self.nodes = self.nodes.saturating_add(nodes);
-        if self.nodes > MAX_NODES { Err(Problem::TooMany) } else { Ok(()) }
+        if self.nodes > MAX_NODES { Err(YamlErrorKind::TooMany) } else { Ok(()) }
     }
 
     /// Whether a key comes next.
@@ -258,7 +262,7 @@ impl Builder {
     }
 
     /// Puts a finished node where it belongs. `position` is where it stands, which is not where an alias leads.
-    fn add(&mut self, node: Node, anchor: usize, position: Position) -> Result<()> {
+    fn add(&mut self, node: Built, anchor: usize, position: Position) -> Result<()> {
         let at = |problem| YamlError { position, problem };
         if anchor != 0 {
             self.anchors.insert(anchor, node.clone());
@@ -289,7 +293,7 @@ impl Builder {
                     members.merge_all(&node.value, &node.place);
                     Ok(())
                 }
-                Some(Key::Merge) => Err(at(Problem::Merge)),
+                Some(Key::Merge) => Err(at(YamlErrorKind::Merge)),
             },
         }
     }

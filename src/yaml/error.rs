@@ -40,12 +40,12 @@ pub struct YamlError {
     /// Where the problem shows.
     pub position: Position,
     /// What it is.
-    pub problem: Problem,
+    pub problem: YamlErrorKind,
 }
 
 /// What is wrong at the place that a [`YamlError`] names.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Problem {
+pub enum YamlErrorKind {
     /// The text breaks the grammar of YAML.
     #[error("{0}")]
     Syntax(String),

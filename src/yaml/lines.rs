@@ -17,7 +17,7 @@ pub(super) struct Spot {
 
 /// A [`Spot`] and those of the items or members below it, which aliases share.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct SourceSpan {
     spot: Spot,
     below: Option<Arc<[Self]>>,
     /// How the value and its key are written, where that is rare: most are spelled as they are read.
@@ -59,7 +59,7 @@ impl From<Position> for Spot {
     }
 }
 
-impl Place {
+impl SourceSpan {
     /// The place of a scalar, or of an empty list or map.
     pub(super) fn leaf(position: Position) -> Self {
         Self { spot: position.into(), below: None, spelled: None }
@@ -106,12 +106,12 @@ pub fn asks_for_a_string(problem: &str) -> bool {
 #[derive(Clone, Debug)]
 pub struct Lines {
     value: Value<'static>,
-    root: Place,
+    root: SourceSpan,
 }
 
 impl Lines {
     /// Lines of `value`, whose items and members `root` has in the same order.
-    pub(super) fn new(value: Value<'static>, root: Place) -> Self {
+    pub(super) fn new(value: Value<'static>, root: SourceSpan) -> Self {
         Self { value, root }
     }
 
@@ -137,7 +137,7 @@ impl Lines {
     }
 
     /// The value at `pointer`, or the last one on the way to it: after how many steps, with its place.
-    fn nearest(&self, pointer: &Pointer) -> (usize, &Place, &Value<'static>) {
+    fn nearest(&self, pointer: &Pointer) -> (usize, &SourceSpan, &Value<'static>) {
         let (mut value, mut place, mut steps) = (&self.value, &self.root, 0);
         for token in pointer.tokens() {
             let step = match value {
@@ -161,7 +161,7 @@ impl Lines {
 /// Notes the keys of [`Lines::keys`] in and below a value. An alias and a merge show one text in several places.
 fn keys(
     value: &Value<'static>,
-    place: &Place,
+    place: &SourceSpan,
     pointer: &Pointer,
     seen: &mut BTreeSet<Position>,
     found: &mut Vec<(Pointer, Reading)>,
@@ -188,8 +188,8 @@ fn keys(
 }
 
 /// The places in `text`, which has been found to be JSON.
-pub(super) fn of_json(text: &str) -> Place {
-    let mut walk = Walk { line: 1, column: 1, key: None, open: Vec::new(), root: None };
+pub(super) fn of_json(text: &str) -> SourceSpan {
+    let mut walk = JsonLines { line: 1, column: 1, key: None, open: Vec::new(), root: None };
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         let here = Position { line: walk.line, column: walk.column };
@@ -201,7 +201,7 @@ pub(super) fn of_json(text: &str) -> Place {
             }
             '}' | ']' => {
                 if let Some(open) = walk.open.pop() {
-                    walk.ended(Place::of(open.position, open.below));
+                    walk.ended(SourceSpan::of(open.position, open.below));
                 }
             }
             '"' => {
@@ -228,37 +228,37 @@ pub(super) fn of_json(text: &str) -> Place {
             }
         }
     }
-    walk.root.unwrap_or_else(|| Place::leaf(Position { line: 1, column: 1 }))
+    walk.root.unwrap_or_else(|| SourceSpan::leaf(Position { line: 1, column: 1 }))
 }
 
 /// A list or a map of JSON text that has not ended yet.
 struct Open {
     position: Position,
     map: bool,
-    below: Vec<Place>,
+    below: Vec<SourceSpan>,
 }
 
 /// A walk through JSON text.
-struct Walk {
+struct JsonLines {
     line: usize,
     column: usize,
     /// Where the name of the member stands whose value comes next.
     key: Option<Position>,
     open: Vec<Open>,
-    root: Option<Place>,
+    root: Option<SourceSpan>,
 }
 
-impl Walk {
+impl JsonLines {
     fn pass(&mut self, c: char) {
         (self.line, self.column) = if c == '\n' { (self.line + 1, 1) } else { (self.line, self.column + 1) };
     }
 
     fn leaf(&mut self, here: Position) {
         let position = self.key.take().unwrap_or(here);
-        self.ended(Place::leaf(position));
+        self.ended(SourceSpan::leaf(position));
     }
 
-    fn ended(&mut self, place: Place) {
+    fn ended(&mut self, place: SourceSpan) {
         match self.open.last_mut() {
             Some(open) => open.below.push(place),
             None => self.root = Some(place),

@@ -42,7 +42,7 @@ mod write;
 mod tests;
 
 pub use build::MAX_NODES;
-pub use error::{Position, Problem, YamlError};
+pub use error::{Position, YamlError, YamlErrorKind};
 pub use lines::{Lines, Reading, asks_for_a_string};
 pub use read::{Document, documents};
 pub use write::write;

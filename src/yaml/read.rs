@@ -7,7 +7,7 @@ use crate::json::{ParseError, Value};
 use super::build::Builder;
 use super::lines::{self, Lines};
 use super::source::Source;
-use super::{Position, Problem, YamlError};
+use super::{Position, YamlError, YamlErrorKind};
 
 /// One document of a text.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub fn documents(text: &str) -> Result<Vec<Document>, YamlError> {
     }
     match json(text) {
         Ok(document) => Ok(vec![document]),
-        Err(error) if !matches!(error.problem, Problem::Json(ParseError::Syntax { .. })) => Err(error),
+        Err(error) if !matches!(error.problem, YamlErrorKind::Json(ParseError::Syntax { .. })) => Err(error),
         // Neither is certain to be what was meant; whoever understood more of the text has the better complaint.
         Err(error) => yaml(text).map_err(|other| if other.position > error.position { other } else { error }),
     }
@@ -45,7 +45,7 @@ fn json(text: &str) -> Result<Document, YamlError> {
             | ParseError::Duplicate { offset, .. } => offset,
             ParseError::TooDeep { .. } => start,
         };
-        YamlError { position: Position::of_byte(text, offset), problem: Problem::Json(error) }
+        YamlError { position: Position::of_byte(text, offset), problem: YamlErrorKind::Json(error) }
     })?;
     let value = value.into_owned();
     let place = lines::of_json(text);
@@ -55,7 +55,7 @@ fn json(text: &str) -> Result<Document, YamlError> {
 fn yaml(text: &str) -> Result<Vec<Document>, YamlError> {
     if let Some((offset, character)) = text.char_indices().find(|&(_, c)| !is_allowed(c)) {
         let position = Position::of_byte(text, offset);
-        return Err(YamlError { position, problem: Problem::Character(character) });
+        return Err(YamlError { position, problem: YamlErrorKind::Character(character) });
     }
     let mut source = Source::new(text);
     loop {

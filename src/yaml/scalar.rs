@@ -4,7 +4,7 @@ use saphyr_parser::Tag;
 
 use crate::json::{Number, Value};
 
-use super::Problem;
+use super::YamlErrorKind;
 
 /// What the tags of YAML's own types begin with; `!!` in short.
 const CORE: &str = "tag:yaml.org,2002:";
@@ -130,7 +130,7 @@ pub(super) fn is_date(text: &str) -> bool {
 }
 
 /// The value of a scalar that has no tag.
-pub(super) fn untagged(text: &str, plain: bool) -> Result<Value<'static>, Problem> {
+pub(super) fn untagged(text: &str, plain: bool) -> Result<Value<'static>, YamlErrorKind> {
     if !plain {
         return Ok(text.to_owned().into());
     }
@@ -138,13 +138,13 @@ pub(super) fn untagged(text: &str, plain: bool) -> Result<Value<'static>, Proble
         Plain::Null => Value::Null,
         Plain::Bool(flag) => Value::Bool(flag),
         Plain::Number(number) => Value::Number(number),
-        Plain::NotFinite => return Err(Problem::NotFinite(text.to_owned())),
+        Plain::NotFinite => return Err(YamlErrorKind::NotFinite(text.to_owned())),
         Plain::Text => text.to_owned().into(),
     })
 }
 
 /// The value of a scalar that has a tag, which decides, quoted or not.
-pub(super) fn tagged(tag: &Tag, text: &str) -> Result<Value<'static>, Problem> {
+pub(super) fn tagged(tag: &Tag, text: &str) -> Result<Value<'static>, YamlErrorKind> {
     let full = full_name(tag);
     let Some(name) = full.strip_prefix(CORE) else {
         return if full == "!" { Ok(text.to_owned().into()) } else { Err(unknown(&full)) };
@@ -159,22 +159,22 @@ pub(super) fn tagged(tag: &Tag, text: &str) -> Result<Value<'static>, Problem> {
         ("int", Plain::Number(number)) if !number.as_str().contains(['.', 'e', 'E']) => {
             Ok(Value::Number(number))
         }
-        ("float", Plain::NotFinite) => Err(Problem::NotFinite(text.to_owned())),
+        ("float", Plain::NotFinite) => Err(YamlErrorKind::NotFinite(text.to_owned())),
         ("null" | "bool" | "int" | "float" | "merge" | "timestamp" | "map" | "seq", _) => Err(wrong(&full)),
         _ => Err(unknown(&full)),
     }
 }
 
-fn wrong(full: &str) -> Problem {
-    Problem::WrongTag(short_name(full))
+fn wrong(full: &str) -> YamlErrorKind {
+    YamlErrorKind::WrongTag(short_name(full))
 }
 
-fn unknown(full: &str) -> Problem {
-    Problem::UnknownTag(short_name(full))
+fn unknown(full: &str) -> YamlErrorKind {
+    YamlErrorKind::UnknownTag(short_name(full))
 }
 
 /// Refuses a tag that is not the one of lists (`seq`) or maps (`map`).
-pub(super) fn check_container(tag: &Tag, own: &str) -> Result<(), Problem> {
+pub(super) fn check_container(tag: &Tag, own: &str) -> Result<(), YamlErrorKind> {
     let full = full_name(tag);
     match full.strip_prefix(CORE) {
         Some(name) if name == own => Ok(()),
@@ -193,17 +193,17 @@ pub(super) fn is_merge(text: &str, plain: bool, tag: Option<&Tag>) -> bool {
 }
 
 /// The text of a key: what a number or a boolean becomes is what kubectl makes of it.
-pub(super) fn key_text(key: &Value<'_>) -> Result<String, Problem> {
+pub(super) fn key_text(key: &Value<'_>) -> Result<String, YamlErrorKind> {
     match key {
         Value::String(text) => Ok(text.as_ref().to_owned()),
         Value::Bool(flag) => Ok(flag.to_string()),
         Value::Number(number) => number_key(number.as_str()),
-        Value::Null | Value::Array(_) | Value::Object(_) => Err(Problem::Key(key.kind())),
+        Value::Null | Value::Array(_) | Value::Object(_) => Err(YamlErrorKind::Key(key.kind())),
     }
 }
 
 /// A number as kubectl makes a key of it: integers in decimal, all others as Go prints a 32-bit float (`%g`).
-fn number_key(text: &str) -> Result<String, Problem> {
+fn number_key(text: &str) -> Result<String, YamlErrorKind> {
     if let Ok(integer) = text.parse::<i64>() {
         return Ok(integer.to_string());
     }
@@ -212,7 +212,7 @@ fn number_key(text: &str) -> Result<String, Problem> {
     }
     let number = text.parse().unwrap_or(f32::INFINITY);
     if !number.is_finite() {
-        return Err(Problem::NotFinite(text.to_owned()));
+        return Err(YamlErrorKind::NotFinite(text.to_owned()));
     }
     let scientific = format!("{number:e}");
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use saphyr_parser::{Event, Marker, ScalarStyle, ScanError, Span};
 
-use super::{Position, Problem, YamlError};
+use super::{Position, YamlError, YamlErrorKind};
 
 /// How far lines inside brackets are moved to the right; further than anybody indents.
 const FAR: usize = 128;
@@ -90,7 +90,7 @@ impl<'a> Source<'a> {
             line[indent..].starts_with('\t').then_some(Position { line: n + 1, column: indent + 1 })
         });
         if let Some(position) = tab {
-            return YamlError { position, problem: Problem::Tab };
+            return YamlError { position, problem: YamlErrorKind::Tab };
         }
         let problem = match error.info() {
             info if is_indentation(info) => {
@@ -101,7 +101,7 @@ impl<'a> Source<'a> {
             }
             info => info,
         };
-        YamlError { position, problem: Problem::Syntax(problem.to_owned()) }
+        YamlError { position, problem: YamlErrorKind::Syntax(problem.to_owned()) }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::engine::{Draft, types};
 use crate::json::{Pointer, Value};
 use crate::patch::rfc6902::{self, MissingPath, Op};
 use crate::patch::strategic::{self, Declared};
-use crate::patch::{Fault, PatchError, merge};
+use crate::patch::{InvalidPatchError, PatchError, merge};
 use crate::schema::{self, ObjectType, Shape};
 
 /// Patches the object.
@@ -135,7 +135,7 @@ fn check_places(operations: &[Op<'_>], gvk: &GroupVersionKind) -> Result<(), Fai
 }
 
 /// What is wrong with a patch once its expressions are evaluated.
-fn unfit(fault: &Fault) -> Failure {
+fn unfit(fault: &InvalidPatchError) -> Failure {
     Failure::unprocessable(format!("patch.value{}: {}; mend the rule", fault.place, fault.problem))
 }
 

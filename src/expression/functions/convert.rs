@@ -2,13 +2,11 @@
 
 use super::{to_int, wrong};
 use crate::expression::budget::Budget;
-use crate::expression::error::Problem;
-use crate::expression::value::{Val, View};
-
-type Given<'v, 'a> = Result<Val<'v, 'a>, Problem>;
+use crate::expression::error::ErrorKind;
+use crate::expression::value::{Val, ValResult, View};
 
 /// Characters of a string, items of a list, members of a map.
-pub(super) fn size<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn size<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     Ok(to_int(match arguments[0].view() {
         View::Text(text) => {
             budget.spend_text(text.len())?;
@@ -20,16 +18,16 @@ pub(super) fn size<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Gi
     }))
 }
 
-pub(super) fn type_of<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn type_of<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> ValResult<'v, 'a> {
     Ok(Val::Type(arguments[0].kind()))
 }
 
-pub(super) fn dynamic<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn dynamic<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> ValResult<'v, 'a> {
     Ok(arguments[0].clone())
 }
 
-pub(super) fn int<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
-    let out_of_range = || Problem::failed("the number is beyond what an integer holds");
+pub(super) fn int<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
+    let out_of_range = || ErrorKind::failed("the number is beyond what an integer holds");
     match arguments[0].view() {
         View::Int(number) => Ok(Val::Int(number)),
         View::Double(number) => {
@@ -44,28 +42,28 @@ pub(super) fn int<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Giv
         }
         View::Text(text) => {
             budget.spend_text(text.len())?;
-            let number = text.parse().map_err(|_| Problem::failed("the string is not an integer"))?;
+            let number = text.parse().map_err(|_| ErrorKind::failed("the string is not an integer"))?;
             Ok(Val::Int(number))
         }
         _ => Err(wrong("int", "a number or a string", &arguments[0])),
     }
 }
 
-pub(super) fn double<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn double<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     match arguments[0].view() {
         #[expect(clippy::cast_precision_loss, reason = "that is what a conversion to a double does")]
         View::Int(number) => Ok(Val::Double(number as f64)),
         View::Double(number) => Ok(Val::Double(number)),
         View::Text(text) => {
             budget.spend_text(text.len())?;
-            let number = text.parse().map_err(|_| Problem::failed("the string is not a number"))?;
+            let number = text.parse().map_err(|_| ErrorKind::failed("the string is not a number"))?;
             Ok(Val::Double(number))
         }
         _ => Err(wrong("double", "a number or a string", &arguments[0])),
     }
 }
 
-pub(super) fn string<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn string<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     match arguments[0].view() {
         View::Text(_) => Ok(arguments[0].clone()),
         View::Bool(flag) => Val::text(if flag { "true" } else { "false" }, budget),
@@ -76,12 +74,12 @@ pub(super) fn string<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> 
     }
 }
 
-pub(super) fn bool<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn bool<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> ValResult<'v, 'a> {
     match arguments[0].view() {
         View::Bool(flag) => Ok(Val::Bool(flag)),
         View::Text("1" | "t" | "T" | "true" | "TRUE" | "True") => Ok(Val::Bool(true)),
         View::Text("0" | "f" | "F" | "false" | "FALSE" | "False") => Ok(Val::Bool(false)),
-        View::Text(_) => Err(Problem::failed("the string is not a boolean")),
+        View::Text(_) => Err(ErrorKind::failed("the string is not a boolean")),
         _ => Err(wrong("bool", "a boolean or a string", &arguments[0])),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{double_text, text_argument};
 use crate::expression::budget::Budget;
-use crate::expression::error::Problem;
+use crate::expression::error::ErrorKind;
 use crate::expression::value::{Members, Val, View, check_length};
 
 /// The most digits behind the point.
@@ -10,7 +10,10 @@ const MAX_PRECISION: usize = 100;
 /// How many there are if the format does not say.
 const PRECISION: usize = 6;
 
-pub(super) fn format<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Result<Val<'v, 'a>, Problem> {
+pub(super) fn format<'v, 'a>(
+    arguments: &[Val<'v, 'a>],
+    budget: &mut Budget,
+) -> Result<Val<'v, 'a>, ErrorKind> {
     let template = text_argument("format", &arguments[0])?;
     let View::List(values) = arguments[1].view() else {
         return Err(super::wrong("format", "a list", &arguments[1]));
@@ -28,13 +31,13 @@ pub(super) fn format<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> 
         }
         let (clause, after) = clause(rest)?;
         rest = after;
-        let value = values.get(next).ok_or_else(|| Problem::failed("`format` is given too few values"))?;
+        let value = values.get(next).ok_or_else(|| ErrorKind::failed("`format` is given too few values"))?;
         next += 1;
         out.clause(clause, &value)?;
     }
     out.push(rest)?;
     if next < values.len() {
-        return Err(Problem::failed("`format` is given more values than it has places for"));
+        return Err(ErrorKind::failed("`format` is given more values than it has places for"));
     }
     let Out { text, budget } = out;
     Val::text(&text, budget)
@@ -47,14 +50,14 @@ struct Clause {
     precision: usize,
 }
 
-fn clause(rest: &str) -> Result<(Clause, &str), Problem> {
-    let unknown = || Problem::failed("`format` knows %s, %d, %f, %e, %b, %o, %x, %X and %%");
+fn clause(rest: &str) -> Result<(Clause, &str), ErrorKind> {
+    let unknown = || ErrorKind::failed("`format` knows %s, %d, %f, %e, %b, %o, %x, %X and %%");
     let (precision, rest) = match rest.strip_prefix('.') {
         None => (PRECISION, rest),
         Some(digits) => {
             let end = digits.bytes().take_while(u8::is_ascii_digit).count();
             let precision = digits[..end].parse().ok().filter(|precision| *precision <= MAX_PRECISION);
-            let problem = || Problem::failed("a precision of `format` is a number up to 100");
+            let problem = || ErrorKind::failed("a precision of `format` is a number up to 100");
             (precision.ok_or_else(problem)?, &digits[end..])
         }
     };
@@ -69,14 +72,14 @@ struct Out<'b> {
 }
 
 impl Out<'_> {
-    fn push(&mut self, text: &str) -> Result<(), Problem> {
+    fn push(&mut self, text: &str) -> Result<(), ErrorKind> {
         check_length(self.text.len() + text.len())?;
         self.budget.spend_text(text.len())?;
         self.text.push_str(text);
         Ok(())
     }
 
-    fn clause(&mut self, clause: Clause, value: &Val<'_, '_>) -> Result<(), Problem> {
+    fn clause(&mut self, clause: Clause, value: &Val<'_, '_>) -> Result<(), ErrorKind> {
         let Clause { letter, precision } = clause;
         if let View::Double(_) = value.view() {
             // All digits of a number that may have 309 of them are computed, however few are asked for.
@@ -101,19 +104,19 @@ impl Out<'_> {
             ('e', View::Int(number)) => exponent(number as f64, precision),
             _ => {
                 let found = value.kind().article();
-                return Err(Problem::failed(format!("`format` can't write {found} as %{letter}")));
+                return Err(ErrorKind::failed(format!("`format` can't write {found} as %{letter}")));
             }
         };
         self.push(&text)
     }
 
-    fn bytes(&mut self, text: &str, spell: impl Fn(u8) -> String) -> Result<(), Problem> {
+    fn bytes(&mut self, text: &str, spell: impl Fn(u8) -> String) -> Result<(), ErrorKind> {
         check_length(self.text.len() + 2 * text.len())?;
         text.bytes().try_for_each(|byte| self.push(&spell(byte)))
     }
 
     /// A value of any kind, as `%s` writes it.
-    fn value(&mut self, value: &Val<'_, '_>) -> Result<(), Problem> {
+    fn value(&mut self, value: &Val<'_, '_>) -> Result<(), ErrorKind> {
         match value.view() {
             View::Null => self.push("null"),
             View::Bool(flag) => self.push(if flag { "true" } else { "false" }),
@@ -132,12 +135,12 @@ impl Out<'_> {
                 self.push("]")
             }
             View::Map(members) => self.map(members),
-            View::Optional(_) => Err(Problem::failed("`format` can't write an optional")),
+            View::Optional(_) => Err(ErrorKind::failed("`format` can't write an optional")),
         }
     }
 
     /// The members by name.
-    fn map(&mut self, members: Members<'_, '_, '_>) -> Result<(), Problem> {
+    fn map(&mut self, members: Members<'_, '_, '_>) -> Result<(), ErrorKind> {
         self.budget.spend(members.len())?;
         let mut pairs = members.pairs();
         pairs.sort_by(|(a, _), (b, _)| a.as_text().cmp(&b.as_text()));

@@ -4,12 +4,10 @@ use std::cmp::Ordering;
 
 use super::{int_argument, quantities, text, to_int, wrong, wrong_item};
 use crate::expression::budget::Budget;
-use crate::expression::error::Problem;
-use crate::expression::value::{Compared, Items, Val, View, check_count, compare, equal};
+use crate::expression::error::ErrorKind;
+use crate::expression::value::{Compared, Items, Val, ValResult, View, check_count, compare, equal};
 
-type Given<'v, 'a> = Result<Val<'v, 'a>, Problem>;
-
-pub(super) fn index_of<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn index_of<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let (View::List(items), [_, wanted]) = (arguments[0].view(), arguments) else {
         return text::index_of(arguments, budget);
     };
@@ -21,7 +19,7 @@ pub(super) fn index_of<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -
     Ok(Val::Int(-1))
 }
 
-pub(super) fn last_index_of<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn last_index_of<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let (View::List(items), [_, wanted]) = (arguments[0].view(), arguments) else {
         return text::last_index_of(arguments, budget);
     };
@@ -33,7 +31,7 @@ pub(super) fn last_index_of<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budg
     Ok(Val::Int(-1))
 }
 
-pub(super) fn reverse<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn reverse<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let View::List(items) = arguments[0].view() else {
         return text::reverse(arguments, budget);
     };
@@ -43,7 +41,7 @@ pub(super) fn reverse<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) ->
     Val::list(reversed, budget)
 }
 
-pub(super) fn is_sorted<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn is_sorted<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let items = own("isSorted", arguments)?;
     let mut before: Option<Val<'v, 'a>> = None;
     for item in items.iter() {
@@ -57,11 +55,11 @@ pub(super) fn is_sorted<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) 
     Ok(Val::Bool(true))
 }
 
-pub(super) fn min<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn min<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     extreme("min", Ordering::Less, arguments, budget)
 }
 
-pub(super) fn max<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn max<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     extreme("max", Ordering::Greater, arguments, budget)
 }
 
@@ -70,10 +68,10 @@ fn extreme<'v, 'a>(
     wanted: Ordering,
     arguments: &[Val<'v, 'a>],
     budget: &mut Budget,
-) -> Given<'v, 'a> {
+) -> ValResult<'v, 'a> {
     let mut items = own(name, arguments)?.iter();
     let mut best =
-        items.next().ok_or_else(|| Problem::failed(format!("`{name}` of a list without items")))?;
+        items.next().ok_or_else(|| ErrorKind::failed(format!("`{name}` of a list without items")))?;
     ordering(name, &best, &best, budget)?;
     for item in items {
         if ordering(name, &item, &best, budget)? == wanted {
@@ -84,14 +82,15 @@ fn extreme<'v, 'a>(
 }
 
 /// The sum of integers, doubles or quantities, all of one kind; of no items, 0.
-pub(super) fn sum<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn sum<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let mut total: Option<Val<'v, 'a>> = None;
     for item in own("sum", arguments)?.iter() {
         budget.spend(1)?;
         let next = match (total.as_ref().map(Val::view), item.view()) {
             (None, View::Int(_) | View::Double(_) | View::Quantity(_)) => item.clone(),
             (Some(View::Int(a)), View::Int(b)) => Val::Int(
-                a.checked_add(b).ok_or_else(|| Problem::failed("the sum is beyond what an integer holds"))?,
+                a.checked_add(b)
+                    .ok_or_else(|| ErrorKind::failed("the sum is beyond what an integer holds"))?,
             ),
             (Some(View::Double(a)), View::Double(b)) => Val::Double(a + b),
             (Some(View::Quantity(a)), View::Quantity(b)) => quantities::made(a.saturating_add(*b)),
@@ -105,7 +104,7 @@ pub(super) fn sum<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Giv
 }
 
 /// The items without those that equal an earlier one.
-pub(super) fn distinct<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn distinct<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let mut kept: Vec<Val<'v, 'a>> = Vec::new();
     'items: for item in own("distinct", arguments)?.iter() {
         for other in &kept {
@@ -120,7 +119,7 @@ pub(super) fn distinct<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -
 }
 
 /// The items in order; equal ones stay as they are.
-pub(super) fn sort<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn sort<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let items = own("sort", arguments)?;
     check_count(items.len())?;
     // All that can go wrong does so before: sorting itself must not fail half way.
@@ -134,7 +133,7 @@ pub(super) fn sort<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Gi
             return Err(wrong_item("sort", "values of one kind", &item));
         }
         if matches!(item.view(), View::Double(number) if number.is_nan()) {
-            return Err(Problem::failed("`sort` takes no list with NaN"));
+            return Err(ErrorKind::failed("`sort` takes no list with NaN"));
         }
         sorted.push(item);
     }
@@ -143,7 +142,7 @@ pub(super) fn sort<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Gi
     Val::list(sorted, budget)
 }
 
-pub(super) fn slice<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn slice<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let items = own("slice", arguments)?;
     let bound = |value| int_argument("slice", value).map(usize::try_from);
     match (bound(&arguments[1])?, bound(&arguments[2])?) {
@@ -151,12 +150,12 @@ pub(super) fn slice<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> G
             check_count(end - start)?;
             Val::list((start..end).filter_map(|index| items.get(index)).collect(), budget)
         }
-        _ => Err(Problem::failed("`slice` goes beyond the list")),
+        _ => Err(ErrorKind::failed("`slice` goes beyond the list")),
     }
 }
 
 /// The items, and in place of those that are lists their items.
-pub(super) fn flatten<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn flatten<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let mut flat = Vec::new();
     for item in own("flatten", arguments)?.iter() {
         match item.view() {
@@ -171,14 +170,14 @@ pub(super) fn flatten<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) ->
     Val::list(flat, budget)
 }
 
-pub(super) fn range<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn range<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let count = usize::try_from(int_argument("lists.range", &arguments[0])?)
-        .map_err(|_| Problem::failed("`lists.range` takes no negative number"))?;
+        .map_err(|_| ErrorKind::failed("`lists.range` takes no negative number"))?;
     check_count(count)?;
     Val::list((0..count).map(to_int).collect(), budget)
 }
 
-fn own<'x, 'v, 'a>(name: &str, arguments: &'x [Val<'v, 'a>]) -> Result<Items<'x, 'v, 'a>, Problem> {
+fn own<'x, 'v, 'a>(name: &str, arguments: &'x [Val<'v, 'a>]) -> Result<Items<'x, 'v, 'a>, ErrorKind> {
     match arguments[0].view() {
         View::List(items) => Ok(items),
         _ => Err(wrong(name, "a list", &arguments[0])),
@@ -186,7 +185,12 @@ fn own<'x, 'v, 'a>(name: &str, arguments: &'x [Val<'v, 'a>]) -> Result<Items<'x,
 }
 
 /// The order of two items. NaN is in order with everything.
-fn ordering(name: &str, a: &Val<'_, '_>, b: &Val<'_, '_>, budget: &mut Budget) -> Result<Ordering, Problem> {
+fn ordering(
+    name: &str,
+    a: &Val<'_, '_>,
+    b: &Val<'_, '_>,
+    budget: &mut Budget,
+) -> Result<Ordering, ErrorKind> {
     budget.spend(1)?;
     if let (View::Quantity(a), View::Quantity(b)) = (a.view(), b.view()) {
         return Ok(a.cmp(b));

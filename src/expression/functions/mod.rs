@@ -20,8 +20,8 @@ mod text;
 use Style::{Both, Global, Member};
 
 use super::budget::Budget;
-use super::error::Problem;
-use super::value::{Kind, Val, View};
+use super::error::ErrorKind;
+use super::value::{Val, ValKind, View};
 
 pub(super) use convert::double_text;
 
@@ -41,7 +41,7 @@ enum Style {
 }
 
 /// What computes a function. A member's own value is its first argument.
-type Body = for<'x, 'v, 'a> fn(&'x [Val<'v, 'a>], &'x mut Budget) -> Result<Val<'v, 'a>, Problem>;
+type Body = for<'x, 'v, 'a> fn(&'x [Val<'v, 'a>], &'x mut Budget) -> Result<Val<'v, 'a>, ErrorKind>;
 
 #[derive(Debug)]
 struct Signature {
@@ -51,7 +51,7 @@ struct Signature {
     fewest: usize,
     most: usize,
     /// What it gives, if that is always the same.
-    gives: Option<Kind>,
+    gives: Option<ValKind>,
     body: Body,
 }
 
@@ -59,23 +59,23 @@ const fn function(
     name: &'static str,
     style: Style,
     (fewest, most): (usize, usize),
-    gives: Option<Kind>,
+    gives: Option<ValKind>,
     body: Body,
 ) -> Signature {
     Signature { name, style, fewest, most, gives, body }
 }
 
-const BOOL: Option<Kind> = Some(Kind::Bool);
-const INT: Option<Kind> = Some(Kind::Int);
-const DOUBLE: Option<Kind> = Some(Kind::Double);
-const STRING: Option<Kind> = Some(Kind::String);
-const LIST: Option<Kind> = Some(Kind::List);
-const OPTIONAL: Option<Kind> = Some(Kind::Optional);
-const QUANTITY: Option<Kind> = Some(Kind::Quantity);
+const BOOL: Option<ValKind> = Some(ValKind::Bool);
+const INT: Option<ValKind> = Some(ValKind::Int);
+const DOUBLE: Option<ValKind> = Some(ValKind::Double);
+const STRING: Option<ValKind> = Some(ValKind::String);
+const LIST: Option<ValKind> = Some(ValKind::List);
+const OPTIONAL: Option<ValKind> = Some(ValKind::Optional);
+const QUANTITY: Option<ValKind> = Some(ValKind::Quantity);
 
 static FUNCTIONS: &[Signature] = &[
     function("size", Both, (0, 0), INT, convert::size),
-    function("type", Global, (1, 1), Some(Kind::Type), convert::type_of),
+    function("type", Global, (1, 1), Some(ValKind::Type), convert::type_of),
     function("dyn", Global, (1, 1), None, convert::dynamic),
     function("int", Global, (1, 1), INT, convert::int),
     function("double", Global, (1, 1), DOUBLE, convert::double),
@@ -168,7 +168,7 @@ impl Function {
         Ok(Self(signature))
     }
 
-    pub(super) fn gives(self) -> Option<Kind> {
+    pub(super) fn gives(self) -> Option<ValKind> {
         self.0.gives
     }
 
@@ -177,7 +177,7 @@ impl Function {
         self,
         arguments: &[Val<'v, 'a>],
         budget: &mut Budget,
-    ) -> Result<Val<'v, 'a>, Problem> {
+    ) -> Result<Val<'v, 'a>, ErrorKind> {
         (self.0.body)(arguments, budget)
     }
 }
@@ -202,23 +202,23 @@ fn unknown(name: &str, member: bool) -> String {
 }
 
 /// The problem of a function that is given what it does not take.
-fn wrong(name: &str, expected: &str, found: &Val<'_, '_>) -> Problem {
-    Problem::failed(format!("`{name}` takes {expected}, not {}", found.kind().article()))
+fn wrong(name: &str, expected: &str, found: &Val<'_, '_>) -> ErrorKind {
+    ErrorKind::failed(format!("`{name}` takes {expected}, not {}", found.kind().article()))
 }
 
 /// The problem of a function of lists that is given one with an item which it does not take.
-fn wrong_item(name: &str, expected: &str, found: &Val<'_, '_>) -> Problem {
-    Problem::failed(format!(
+fn wrong_item(name: &str, expected: &str, found: &Val<'_, '_>) -> ErrorKind {
+    ErrorKind::failed(format!(
         "`{name}` takes a list of {expected}, and this one holds {}",
         found.kind().article()
     ))
 }
 
-fn text_argument<'x>(name: &str, value: &'x Val<'_, '_>) -> Result<&'x str, Problem> {
+fn text_argument<'x>(name: &str, value: &'x Val<'_, '_>) -> Result<&'x str, ErrorKind> {
     value.as_text().ok_or_else(|| wrong(name, "a string", value))
 }
 
-fn int_argument(name: &str, value: &Val<'_, '_>) -> Result<i64, Problem> {
+fn int_argument(name: &str, value: &Val<'_, '_>) -> Result<i64, ErrorKind> {
     match value.view() {
         View::Int(number) => Ok(number),
         _ => Err(wrong(name, "an integer", value)),

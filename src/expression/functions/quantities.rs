@@ -8,13 +8,11 @@ use std::rc::Rc;
 use super::{text_argument, wrong};
 use crate::domain::{Format, Quantity};
 use crate::expression::budget::Budget;
-use crate::expression::error::Problem;
-use crate::expression::value::{Kind, Val, View};
+use crate::expression::error::ErrorKind;
+use crate::expression::value::{Val, ValKind, ValResult, View};
 use crate::json::Value;
 
-type Given<'v, 'a> = Result<Val<'v, 'a>, Problem>;
-
-pub(super) fn quantity<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn quantity<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let written;
     let text = match &arguments[0] {
         Val::Json(Value::Number(number)) => number.as_str(),
@@ -27,50 +25,50 @@ pub(super) fn quantity<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -
         other => text_argument("quantity", other)?,
     };
     budget.spend_text(text.len())?;
-    Quantity::parse(text).map(made).map_err(|error| Problem::failed(error.to_string()))
+    Quantity::parse(text).map(made).map_err(|error| ErrorKind::failed(error.to_string()))
 }
 
-pub(super) fn is_quantity<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
-    if !matches!(arguments[0].kind(), Kind::String | Kind::Int | Kind::Double) {
+pub(super) fn is_quantity<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
+    if !matches!(arguments[0].kind(), ValKind::String | ValKind::Int | ValKind::Double) {
         return Err(wrong("isQuantity", "a string", &arguments[0]));
     }
     match quantity(arguments, budget) {
-        Err(limit @ Problem::Limit(_)) => Err(limit),
+        Err(limit @ ErrorKind::Limit(_)) => Err(limit),
         other => Ok(Val::Bool(other.is_ok())),
     }
 }
 
-pub(super) fn sign<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn sign<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> ValResult<'v, 'a> {
     own("sign", arguments).map(|own| Val::Int(order(own.cmp(&Quantity::ZERO))))
 }
 
-pub(super) fn is_integer<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn is_integer<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> ValResult<'v, 'a> {
     own("isInteger", arguments).map(|own| Val::Bool(integer(own).is_some()))
 }
 
-pub(super) fn as_integer<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn as_integer<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> ValResult<'v, 'a> {
     integer(own("asInteger", arguments)?)
         .map(Val::Int)
-        .ok_or_else(|| Problem::failed("the quantity is not an integer, or too large for one"))
+        .ok_or_else(|| ErrorKind::failed("the quantity is not an integer, or too large for one"))
 }
 
-pub(super) fn as_approximate_float<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn as_approximate_float<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> ValResult<'v, 'a> {
     own("asApproximateFloat", arguments).map(|own| Val::Double(own.approximate_value()))
 }
 
-pub(super) fn add<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn add<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> ValResult<'v, 'a> {
     Ok(made(own("add", arguments)?.saturating_add(other("add", arguments)?)))
 }
 
-pub(super) fn sub<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn sub<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> ValResult<'v, 'a> {
     Ok(made(own("sub", arguments)?.saturating_sub(other("sub", arguments)?)))
 }
 
-pub(super) fn mul<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn mul<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> ValResult<'v, 'a> {
     let own = own("mul", arguments)?;
     let View::Int(factor) = arguments[1].view() else {
         return Err(match arguments[1].kind() {
-            Kind::Double => Problem::failed(
+            ValKind::Double => ErrorKind::failed(
                 "`mul` takes an integer, not a double; write `quantity(a.asApproximateFloat() * 1.5)`",
             ),
             _ => wrong("mul", "an integer", &arguments[1]),
@@ -78,18 +76,18 @@ pub(super) fn mul<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v
     };
     own.checked_mul(factor)
         .map(made)
-        .ok_or_else(|| Problem::failed("the result is beyond what a quantity holds"))
+        .ok_or_else(|| ErrorKind::failed("the result is beyond what a quantity holds"))
 }
 
-pub(super) fn compare_to<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn compare_to<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> ValResult<'v, 'a> {
     compared("compareTo", arguments).map(|found| Val::Int(order(found)))
 }
 
-pub(super) fn is_greater_than<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn is_greater_than<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> ValResult<'v, 'a> {
     compared("isGreaterThan", arguments).map(|found| Val::Bool(found == Ordering::Greater))
 }
 
-pub(super) fn is_less_than<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn is_less_than<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> ValResult<'v, 'a> {
     compared("isLessThan", arguments).map(|found| Val::Bool(found == Ordering::Less))
 }
 
@@ -98,7 +96,7 @@ pub(super) fn made<'v, 'a>(quantity: Quantity) -> Val<'v, 'a> {
     Val::Quantity(Rc::new(quantity))
 }
 
-fn own(name: &str, arguments: &[Val<'_, '_>]) -> Result<Quantity, Problem> {
+fn own(name: &str, arguments: &[Val<'_, '_>]) -> Result<Quantity, ErrorKind> {
     match arguments[0].view() {
         View::Quantity(quantity) => Ok(*quantity),
         _ => Err(wrong(name, "a quantity", &arguments[0])),
@@ -106,7 +104,7 @@ fn own(name: &str, arguments: &[Val<'_, '_>]) -> Result<Quantity, Problem> {
 }
 
 /// The second operand, which may be an integer where something is added or taken away.
-fn other(name: &str, arguments: &[Val<'_, '_>]) -> Result<Quantity, Problem> {
+fn other(name: &str, arguments: &[Val<'_, '_>]) -> Result<Quantity, ErrorKind> {
     match arguments[1].view() {
         View::Quantity(quantity) => Ok(*quantity),
         View::Int(number) => Ok(Quantity::of_units(number, Format::DecimalSi)),
@@ -114,7 +112,7 @@ fn other(name: &str, arguments: &[Val<'_, '_>]) -> Result<Quantity, Problem> {
     }
 }
 
-fn compared(name: &str, arguments: &[Val<'_, '_>]) -> Result<Ordering, Problem> {
+fn compared(name: &str, arguments: &[Val<'_, '_>]) -> Result<Ordering, ErrorKind> {
     let own = own(name, arguments)?;
     match arguments[1].view() {
         View::Quantity(quantity) => Ok(own.cmp(quantity)),

@@ -3,35 +3,33 @@
 use super::{int_argument, text_argument, to_int, wrong, wrong_item};
 use crate::expression::MAX_ITEMS;
 use crate::expression::budget::Budget;
-use crate::expression::error::Problem;
-use crate::expression::value::{Val, View, check_count, check_length};
+use crate::expression::error::ErrorKind;
+use crate::expression::value::{Val, ValResult, View, check_count, check_length};
 
-type Given<'v, 'a> = Result<Val<'v, 'a>, Problem>;
-
-pub(super) fn starts_with<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn starts_with<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let (own, other) = two("startsWith", arguments, budget)?;
     Ok(Val::Bool(own.starts_with(other)))
 }
 
-pub(super) fn ends_with<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn ends_with<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let (own, other) = two("endsWith", arguments, budget)?;
     Ok(Val::Bool(own.ends_with(other)))
 }
 
-pub(super) fn contains<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn contains<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let (own, other) = two("contains", arguments, budget)?;
     Ok(Val::Bool(own.contains(other)))
 }
 
 /// The character at a position; nothing at the very end.
-pub(super) fn char_at<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn char_at<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let own = one("charAt", arguments, budget)?;
     let start = place("charAt", own, &arguments[1])?;
     let width = own[start..].chars().next().map_or(0, char::len_utf8);
     arguments[0].part(start, start + width, budget)
 }
 
-pub(super) fn index_of<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn index_of<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let (own, other) = two("indexOf", arguments, budget)?;
     let from = match arguments.get(2) {
         None => 0,
@@ -48,7 +46,7 @@ pub(super) fn index_of<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -
 }
 
 /// The last place at which `other` begins; with a position, the last that is not behind it.
-pub(super) fn last_index_of<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn last_index_of<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let (own, other) = two("lastIndexOf", arguments, budget)?;
     let end = match arguments.get(2) {
         None => own.len(),
@@ -65,16 +63,16 @@ pub(super) fn last_index_of<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budg
     Ok(found(own, own[..own.floor_char_boundary(end)].rfind(other)))
 }
 
-pub(super) fn lower_ascii<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn lower_ascii<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     Val::text(&one("lowerAscii", arguments, budget)?.to_ascii_lowercase(), budget)
 }
 
-pub(super) fn upper_ascii<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn upper_ascii<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     Val::text(&one("upperAscii", arguments, budget)?.to_ascii_uppercase(), budget)
 }
 
 /// Replaces all, or the first so many; a negative number means all.
-pub(super) fn replace<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn replace<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let (own, old) = two("replace", arguments, budget)?;
     let new = text_argument("replace", &arguments[2])?;
     let most = count("replace", arguments.get(3))?;
@@ -84,7 +82,7 @@ pub(super) fn replace<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) ->
 }
 
 /// Splits at each separator, or into so many parts at most. Without a separator, into characters.
-pub(super) fn split<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn split<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let (own, separator) = two("split", arguments, budget)?;
     let most = count("split", arguments.get(2))?;
     if most == 0 || (own.is_empty() && separator.is_empty()) {
@@ -108,30 +106,30 @@ pub(super) fn split<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> G
     Val::list(parts, budget)
 }
 
-pub(super) fn substring<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn substring<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let own = one("substring", arguments, budget)?;
     let start = place("substring", own, &arguments[1])?;
     let end = arguments.get(2).map_or(Ok(own.len()), |end| place("substring", own, end))?;
     if start > end {
-        return Err(Problem::failed("`substring` ends before it begins"));
+        return Err(ErrorKind::failed("`substring` ends before it begins"));
     }
     arguments[0].part(start, end, budget)
 }
 
-pub(super) fn trim<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn trim<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let own = one("trim", arguments, budget)?;
     let start = own.len() - own.trim_start().len();
     arguments[0].part(start, start + own.trim().len(), budget)
 }
 
-pub(super) fn reverse<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn reverse<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let own = arguments[0].as_text().ok_or_else(|| wrong("reverse", "a string or a list", &arguments[0]))?;
     check_length(own.len())?;
     Val::text(&own.chars().rev().collect::<String>(), budget)
 }
 
 /// The strings of a list in one, with a separator between them.
-pub(super) fn join<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Given<'v, 'a> {
+pub(super) fn join<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let View::List(items) = arguments[0].view() else {
         return Err(wrong("join", "a list", &arguments[0]));
     };
@@ -149,7 +147,7 @@ pub(super) fn join<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Gi
 }
 
 /// The own text, which is paid for.
-fn one<'x>(name: &str, arguments: &'x [Val<'_, '_>], budget: &mut Budget) -> Result<&'x str, Problem> {
+fn one<'x>(name: &str, arguments: &'x [Val<'_, '_>], budget: &mut Budget) -> Result<&'x str, ErrorKind> {
     let own = text_argument(name, &arguments[0])?;
     budget.spend_text(own.len())?;
     Ok(own)
@@ -159,7 +157,7 @@ fn two<'x>(
     name: &str,
     arguments: &'x [Val<'_, '_>],
     budget: &mut Budget,
-) -> Result<(&'x str, &'x str), Problem> {
+) -> Result<(&'x str, &'x str), ErrorKind> {
     let own = one(name, arguments, budget)?;
     let other = text_argument(name, &arguments[1])?;
     budget.spend_text(other.len())?;
@@ -167,16 +165,17 @@ fn two<'x>(
 }
 
 /// A position that is not negative.
-fn position(name: &str, value: &Val<'_, '_>) -> Result<usize, Problem> {
+fn position(name: &str, value: &Val<'_, '_>) -> Result<usize, ErrorKind> {
     usize::try_from(int_argument(name, value)?)
-        .map_err(|_| Problem::failed(format!("`{name}` takes no negative position")))
+        .map_err(|_| ErrorKind::failed(format!("`{name}` takes no negative position")))
 }
 
 /// The byte at which a position of `text` is, its end included.
-fn place(name: &str, text: &str, value: &Val<'_, '_>) -> Result<usize, Problem> {
+fn place(name: &str, text: &str, value: &Val<'_, '_>) -> Result<usize, ErrorKind> {
     let position = position(name, value)?;
-    byte_of(text, position)
-        .ok_or_else(|| Problem::failed(format!("the position for `{name}` is behind the end of the string")))
+    byte_of(text, position).ok_or_else(|| {
+        ErrorKind::failed(format!("the position for `{name}` is behind the end of the string"))
+    })
 }
 
 /// The byte at which so many characters have passed.
@@ -185,7 +184,7 @@ fn byte_of(text: &str, position: usize) -> Option<usize> {
 }
 
 /// How often; all of them without a number, or with a negative one.
-fn count(name: &str, value: Option<&Val<'_, '_>>) -> Result<usize, Problem> {
+fn count(name: &str, value: Option<&Val<'_, '_>>) -> Result<usize, ErrorKind> {
     let Some(value) = value else { return Ok(usize::MAX) };
     Ok(usize::try_from(int_argument(name, value)?).unwrap_or(usize::MAX))
 }

@@ -2,12 +2,12 @@
 
 use super::{MissingPath, Op};
 use crate::json::{MAX_DEPTH, Object, Pointer, Value};
-use crate::patch::{PatchError, Problem};
+use crate::patch::{PatchError, PatchErrorKind};
 
 /// How many bytes the copies of one patch may come to, as text. Copies of copies grow very fast.
 const COPIES: usize = 4 << 20;
 
-type Result<T> = std::result::Result<T, (Pointer, Problem)>;
+type Result<T> = std::result::Result<T, (Pointer, PatchErrorKind)>;
 
 /// `object` after all operations. The error is that of the first one that fails.
 pub fn apply<'a>(
@@ -49,7 +49,7 @@ impl<'a> Document<'a> {
             },
             Op::Remove(path) => {
                 if path.is_root() {
-                    return Err((path.clone(), Problem::RemovesAll));
+                    return Err((path.clone(), PatchErrorKind::RemovesAll));
                 }
                 if self.root.at(path).is_none() {
                     return self.skip_or(self.lack(path));
@@ -64,13 +64,13 @@ impl<'a> Document<'a> {
                 };
                 self.copied = self.copied.saturating_add(text_len(&value, COPIES));
                 if self.copied > COPIES {
-                    return Err((path.clone(), Problem::TooLarge(COPIES)));
+                    return Err((path.clone(), PatchErrorKind::TooLarge(COPIES)));
                 }
                 self.add(path, value)
             }
             Op::Test(path, value) => match self.root.at(path) {
                 Some(present) if means_same(present, value) => Ok(()),
-                Some(_) => Err((path.clone(), Problem::TestFailed)),
+                Some(_) => Err((path.clone(), PatchErrorKind::TestFailed)),
                 None => Err(self.lack(path)),
             },
         }
@@ -84,7 +84,7 @@ impl<'a> Document<'a> {
             return Ok(());
         }
         if from.contains(path) {
-            return Err((path.clone(), Problem::IntoItself));
+            return Err((path.clone(), PatchErrorKind::IntoItself));
         }
         // Left out as a whole, or done as a whole.
         let before = self.root.clone();
@@ -108,13 +108,13 @@ impl<'a> Document<'a> {
             Some(Value::Object(_)) => Ok(None),
             Some(Value::Array(items)) => match index(token, items.len()) {
                 Some(position) if position <= items.len() => Ok(Some(position)),
-                Some(_) => Err((path.clone(), Problem::Missing)),
-                None => Err((path.clone(), Problem::NoIndex)),
+                Some(_) => Err((path.clone(), PatchErrorKind::Missing)),
+                None => Err((path.clone(), PatchErrorKind::NoIndex)),
             },
             Some(Value::Null) | None if self.missing == MissingPath::Create => {
                 return self.create(path, value);
             }
-            Some(other) => Err((parent.clone(), Problem::NoContainer(other.kind()))),
+            Some(other) => Err((parent.clone(), PatchErrorKind::NoContainer(other.kind()))),
             None => Err(self.lack(&parent)),
         };
         let place = match place {
@@ -197,30 +197,30 @@ impl<'a> Document<'a> {
     /// Makes sure that `value` at `path` does not nest too deep.
     fn fits(path: &Pointer, value: &Value<'a>) -> Result<()> {
         let deep = path.tokens().len().saturating_add(levels(value));
-        if deep > MAX_DEPTH { Err((path.clone(), Problem::TooDeep)) } else { Ok(()) }
+        if deep > MAX_DEPTH { Err((path.clone(), PatchErrorKind::TooDeep)) } else { Ok(()) }
     }
 
     /// What is said where `path` leads to nothing: where the object ends on the way.
-    fn lack(&self, path: &Pointer) -> (Pointer, Problem) {
+    fn lack(&self, path: &Pointer) -> (Pointer, PatchErrorKind) {
         let mut here = &self.root;
         for (steps, token) in path.tokens().iter().enumerate() {
             let next = match here {
                 Value::Object(object) => object.get(token),
                 Value::Array(items) => match index(token, items.len()) {
                     Some(position) => items.get(position),
-                    None => return (path.prefix(steps + 1), Problem::NoIndex),
+                    None => return (path.prefix(steps + 1), PatchErrorKind::NoIndex),
                 },
-                other => return (path.prefix(steps), Problem::NoContainer(other.kind())),
+                other => return (path.prefix(steps), PatchErrorKind::NoContainer(other.kind())),
             };
             match next {
                 Some(next) => here = next,
-                None => return (path.prefix(steps + 1), Problem::Missing),
+                None => return (path.prefix(steps + 1), PatchErrorKind::Missing),
             }
         }
-        (path.clone(), Problem::Missing)
+        (path.clone(), PatchErrorKind::Missing)
     }
 
-    fn skip_or(&self, problem: (Pointer, Problem)) -> Result<()> {
+    fn skip_or(&self, problem: (Pointer, PatchErrorKind)) -> Result<()> {
         if self.missing == MissingPath::Skip { Ok(()) } else { Err(problem) }
     }
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::json::{Kind, MAX_DEPTH};
-use crate::patch::{Problem, oracle};
+use crate::patch::{PatchErrorKind, oracle};
 
 fn value(text: &str) -> Value<'_> {
     Value::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -14,7 +14,11 @@ fn operations(patch: &str) -> Vec<Op<'_>> {
     parse(&value(patch)).unwrap()
 }
 
-fn run(object: &str, patch: &str, missing: MissingPath) -> Result<String, (String, Option<usize>, Problem)> {
+fn run(
+    object: &str,
+    patch: &str,
+    missing: MissingPath,
+) -> Result<String, (String, Option<usize>, PatchErrorKind)> {
     match apply(&value(object), &operations(patch), missing) {
         Ok(value) => Ok(value.to_string()),
         Err(error) => Err((error.place.to_string(), error.operation, error.problem)),
@@ -25,12 +29,12 @@ fn done(object: &str, patch: &str) -> String {
     run(object, patch, MissingPath::Fail).unwrap()
 }
 
-fn failed(object: &str, patch: &str) -> (String, Problem) {
+fn failed(object: &str, patch: &str) -> (String, PatchErrorKind) {
     let (place, _, problem) = run(object, patch, MissingPath::Fail).unwrap_err();
     (place, problem)
 }
 
-fn fault(patch: &str) -> (String, Problem) {
+fn fault(patch: &str) -> (String, PatchErrorKind) {
     let fault = parse(&value(patch)).unwrap_err();
     (fault.place.to_string(), fault.problem)
 }
@@ -92,33 +96,38 @@ fn every_operation_does_what_it_says() {
 #[test]
 fn what_fails_says_where_and_why() {
     for (object, patch, place, problem) in [
-        (r#"{"a":{}}"#, r#"[{"op":"add","path":"/a/b/c","value":1}]"#, "/a/b", Problem::Missing),
-        (r#"{"a":1}"#, r#"[{"op":"add","path":"/a/b","value":1}]"#, "/a", Problem::NoContainer(Kind::Number)),
-        ("[1]", r#"[{"op":"add","path":"/2","value":1}]"#, "/2", Problem::Missing),
-        ("[1]", r#"[{"op":"add","path":"/01","value":1}]"#, "/01", Problem::NoIndex),
-        ("[1]", r#"[{"op":"add","path":"/+1","value":1}]"#, "/+1", Problem::NoIndex),
-        ("[1]", r#"[{"op":"add","path":"/-1","value":1}]"#, "/-1", Problem::NoIndex),
+        (r#"{"a":{}}"#, r#"[{"op":"add","path":"/a/b/c","value":1}]"#, "/a/b", PatchErrorKind::Missing),
+        (
+            r#"{"a":1}"#,
+            r#"[{"op":"add","path":"/a/b","value":1}]"#,
+            "/a",
+            PatchErrorKind::NoContainer(Kind::Number),
+        ),
+        ("[1]", r#"[{"op":"add","path":"/2","value":1}]"#, "/2", PatchErrorKind::Missing),
+        ("[1]", r#"[{"op":"add","path":"/01","value":1}]"#, "/01", PatchErrorKind::NoIndex),
+        ("[1]", r#"[{"op":"add","path":"/+1","value":1}]"#, "/+1", PatchErrorKind::NoIndex),
+        ("[1]", r#"[{"op":"add","path":"/-1","value":1}]"#, "/-1", PatchErrorKind::NoIndex),
         (
             "[1]",
             r#"[{"op":"add","path":"/99999999999999999999999","value":1}]"#,
             "/99999999999999999999999",
-            Problem::Missing,
+            PatchErrorKind::Missing,
         ),
-        ("[1]", r#"[{"op":"remove","path":"/-"}]"#, "/-", Problem::Missing),
-        ("[1]", r#"[{"op":"remove","path":"/1"}]"#, "/1", Problem::Missing),
-        ("{}", r#"[{"op":"remove","path":"/a"}]"#, "/a", Problem::Missing),
-        ("{}", r#"[{"op":"replace","path":"/a","value":1}]"#, "/a", Problem::Missing),
-        ("{}", r#"[{"op":"copy","from":"/a","path":"/b"}]"#, "/a", Problem::Missing),
-        ("{}", r#"[{"op":"move","from":"/a","path":"/a"}]"#, "/a", Problem::Missing),
-        (r#"{"a":1}"#, r#"[{"op":"move","from":"/a","path":"/b/c"}]"#, "/b", Problem::Missing),
-        (r#"{"a":1}"#, r#"[{"op":"test","path":"/a","value":"1"}]"#, "/a", Problem::TestFailed),
-        (r#"{"a":1}"#, r#"[{"op":"test","path":"/b","value":null}]"#, "/b", Problem::Missing),
+        ("[1]", r#"[{"op":"remove","path":"/-"}]"#, "/-", PatchErrorKind::Missing),
+        ("[1]", r#"[{"op":"remove","path":"/1"}]"#, "/1", PatchErrorKind::Missing),
+        ("{}", r#"[{"op":"remove","path":"/a"}]"#, "/a", PatchErrorKind::Missing),
+        ("{}", r#"[{"op":"replace","path":"/a","value":1}]"#, "/a", PatchErrorKind::Missing),
+        ("{}", r#"[{"op":"copy","from":"/a","path":"/b"}]"#, "/a", PatchErrorKind::Missing),
+        ("{}", r#"[{"op":"move","from":"/a","path":"/a"}]"#, "/a", PatchErrorKind::Missing),
+        (r#"{"a":1}"#, r#"[{"op":"move","from":"/a","path":"/b/c"}]"#, "/b", PatchErrorKind::Missing),
+        (r#"{"a":1}"#, r#"[{"op":"test","path":"/a","value":"1"}]"#, "/a", PatchErrorKind::TestFailed),
+        (r#"{"a":1}"#, r#"[{"op":"test","path":"/b","value":null}]"#, "/b", PatchErrorKind::Missing),
     ] {
         assert_eq!(failed(object, patch), (place.to_owned(), problem), "{object} {patch}");
     }
     let patch = r#"[{"op":"add","path":"/b","value":1},{"op":"remove","path":"/c"}]"#;
     let error = run(r#"{"a":1}"#, patch, MissingPath::Fail).unwrap_err();
-    assert_eq!(error, ("/c".to_owned(), Some(1), Problem::Missing));
+    assert_eq!(error, ("/c".to_owned(), Some(1), PatchErrorKind::Missing));
     let error = apply(&value("{}"), &parse(&value(patch)).unwrap(), MissingPath::Fail).unwrap_err();
     assert_eq!(error.to_string(), "failed to patch the object at /c with operation 1");
 }
@@ -126,31 +135,31 @@ fn what_fails_says_where_and_why() {
 #[test]
 fn what_can_be_refused_at_load_is_refused_with_its_place() {
     for (patch, place, problem) in [
-        ("{}", "", Problem::NotOperations(Kind::Object)),
-        ("[1]", "/0", Problem::NotAnOperation(Kind::Number)),
-        ("[{}]", "/0", Problem::FieldMissing("op")),
-        (r#"[{"op":"Add","path":"","value":1}]"#, "/0/op", Problem::UnknownOperation),
-        (r#"[{"op":1}]"#, "/0/op", Problem::UnknownOperation),
-        (r#"[{"op":"add","value":1}]"#, "/0", Problem::FieldMissing("path")),
-        (r#"[{"op":"add","path":"/a"}]"#, "/0", Problem::FieldMissing("value")),
-        (r#"[{"op":"test","path":"/a"}]"#, "/0", Problem::FieldMissing("value")),
-        (r#"[{"op":"copy","path":"/a"}]"#, "/0", Problem::FieldMissing("from")),
-        (r#"[{"op":"remove","path":1}]"#, "/0/path", Problem::NotAPath(Kind::Number)),
+        ("{}", "", PatchErrorKind::NotOperations(Kind::Object)),
+        ("[1]", "/0", PatchErrorKind::NotAnOperation(Kind::Number)),
+        ("[{}]", "/0", PatchErrorKind::FieldMissing("op")),
+        (r#"[{"op":"Add","path":"","value":1}]"#, "/0/op", PatchErrorKind::UnknownOperation),
+        (r#"[{"op":1}]"#, "/0/op", PatchErrorKind::UnknownOperation),
+        (r#"[{"op":"add","value":1}]"#, "/0", PatchErrorKind::FieldMissing("path")),
+        (r#"[{"op":"add","path":"/a"}]"#, "/0", PatchErrorKind::FieldMissing("value")),
+        (r#"[{"op":"test","path":"/a"}]"#, "/0", PatchErrorKind::FieldMissing("value")),
+        (r#"[{"op":"copy","path":"/a"}]"#, "/0", PatchErrorKind::FieldMissing("from")),
+        (r#"[{"op":"remove","path":1}]"#, "/0/path", PatchErrorKind::NotAPath(Kind::Number)),
         (
             r#"[{"op":"remove","path":"a"}]"#,
             "/0/path",
-            Problem::BadPointer(crate::json::PointerError::NoLeadingSlash),
+            PatchErrorKind::BadPointer(crate::json::PointerError::NoLeadingSlash),
         ),
         (
             r#"[{"op":"remove","path":"/a~2"}]"#,
             "/0/path",
-            Problem::BadPointer(crate::json::PointerError::BadEscape),
+            PatchErrorKind::BadPointer(crate::json::PointerError::BadEscape),
         ),
-        (r#"[{"op":"remove","path":""}]"#, "/0/path", Problem::RemovesAll),
+        (r#"[{"op":"remove","path":""}]"#, "/0/path", PatchErrorKind::RemovesAll),
         (
             r#"[{"op":"test","path":"","value":1},{"op":"move","from":"/a","path":"/a/b"}]"#,
             "/1/path",
-            Problem::IntoItself,
+            PatchErrorKind::IntoItself,
         ),
     ] {
         assert_eq!(fault(patch), (place.to_owned(), problem), "{patch}");
@@ -175,17 +184,21 @@ fn what_is_missing_is_made_if_the_rule_says_so() {
         assert_eq!(create(object, patch).unwrap(), result, "{object} {patch}");
     }
     for (object, patch, problem) in [
-        ("{}", r#"[{"op":"remove","path":"/a"}]"#, Problem::Missing),
-        ("{}", r#"[{"op":"copy","from":"/a","path":"/b"}]"#, Problem::Missing),
-        ("{}", r#"[{"op":"test","path":"/a","value":1}]"#, Problem::Missing),
-        (r#"{"a":"text"}"#, r#"[{"op":"add","path":"/a/b","value":1}]"#, Problem::NoContainer(Kind::String)),
+        ("{}", r#"[{"op":"remove","path":"/a"}]"#, PatchErrorKind::Missing),
+        ("{}", r#"[{"op":"copy","from":"/a","path":"/b"}]"#, PatchErrorKind::Missing),
+        ("{}", r#"[{"op":"test","path":"/a","value":1}]"#, PatchErrorKind::Missing),
+        (
+            r#"{"a":"text"}"#,
+            r#"[{"op":"add","path":"/a/b","value":1}]"#,
+            PatchErrorKind::NoContainer(Kind::String),
+        ),
         (
             r#"{"a":"text"}"#,
             r#"[{"op":"add","path":"/a/b/c","value":1}]"#,
-            Problem::NoContainer(Kind::String),
+            PatchErrorKind::NoContainer(Kind::String),
         ),
-        (r#"{"a":[]}"#, r#"[{"op":"add","path":"/a/1","value":1}]"#, Problem::Missing),
-        (r#"{"a":[]}"#, r#"[{"op":"add","path":"/a/x/y","value":1}]"#, Problem::NoIndex),
+        (r#"{"a":[]}"#, r#"[{"op":"add","path":"/a/1","value":1}]"#, PatchErrorKind::Missing),
+        (r#"{"a":[]}"#, r#"[{"op":"add","path":"/a/x/y","value":1}]"#, PatchErrorKind::NoIndex),
     ] {
         assert_eq!(create(object, patch).unwrap_err().2, problem, "{object} {patch}");
     }
@@ -209,7 +222,7 @@ fn what_is_missing_is_skipped_if_the_rule_says_so() {
         assert_eq!(result, r#"{"a":1,"l":[1],"z":0}"#, "{operation}");
     }
     let test = r#"[{"op":"test","path":"/b","value":1}]"#;
-    assert_eq!(run(object, test, MissingPath::Skip).unwrap_err().2, Problem::Missing);
+    assert_eq!(run(object, test, MissingPath::Skip).unwrap_err().2, PatchErrorKind::Missing);
 }
 
 #[test]
@@ -230,11 +243,11 @@ fn copies_cannot_grow_without_end() {
     let patch = format!("[{}]", double.trim_end_matches(','));
     let object = format!(r#"{{"text":"{}"}}"#, "t".repeat(1000));
     let error = run(&object, &patch, MissingPath::Fail).unwrap_err();
-    assert!(matches!(error.2, Problem::TooLarge(_) | Problem::TooDeep), "{error:?}");
+    assert!(matches!(error.2, PatchErrorKind::TooLarge(_) | PatchErrorKind::TooDeep), "{error:?}");
     let flat = r#"{"op":"copy","from":"/l","path":"/l/-"},"#.repeat(100);
     let patch = format!("[{}]", flat.trim_end_matches(','));
     let error = run(r#"{"l":[1]}"#, &patch, MissingPath::Fail).unwrap_err();
-    assert!(matches!(error.2, Problem::TooLarge(_)), "{error:?}");
+    assert!(matches!(error.2, PatchErrorKind::TooLarge(_)), "{error:?}");
 }
 
 #[test]
@@ -252,7 +265,7 @@ fn an_object_never_gets_deeper_than_values_can_be() {
         (add(100_000, "1"), false),
     ] {
         let result = apply("{}", operation, MissingPath::Create);
-        assert_eq!(result, if fits { Ok(()) } else { Err(Problem::TooDeep) });
+        assert_eq!(result, if fits { Ok(()) } else { Err(PatchErrorKind::TooDeep) });
     }
     let object = format!(r#"{{"a":{},"b":{{}}}}"#, nested(MAX_DEPTH - 1));
     for operation in [
@@ -260,7 +273,7 @@ fn an_object_never_gets_deeper_than_values_can_be() {
         Op::Move(Pointer::of(["a"]), Pointer::of(["b", "c"])),
         Op::Replace(Pointer::of(["b"]), value(&nested(MAX_DEPTH)).into_owned()),
     ] {
-        assert_eq!(apply(&object, operation, MissingPath::Fail), Err(Problem::TooDeep));
+        assert_eq!(apply(&object, operation, MissingPath::Fail), Err(PatchErrorKind::TooDeep));
     }
 }
 

@@ -5,8 +5,8 @@ use super::directive::{self, PATCH, Word};
 use super::log::Log;
 use super::maps::Result;
 use crate::json::Value;
-use crate::patch::Problem;
-use crate::patch::place::Place;
+use crate::patch::PatchErrorKind;
+use crate::patch::path::FieldPath;
 
 /// What `list` becomes when it is replaced by `patch`.
 ///
@@ -14,15 +14,15 @@ use crate::patch::place::Place;
 pub(super) fn replace<'a>(
     list: &[Value<'a>],
     patch: &[Value<'a>],
-    place: &Place<'_>,
+    place: &FieldPath<'_>,
     log: &mut Log,
 ) -> Result<Value<'a>> {
     let mut is_meant = patch.is_empty();
     for word in patch.iter().filter_map(|item| item.get(PATCH)) {
         match directive::word(word) {
             Some(Word::Replace) => is_meant = true,
-            Some(Word::Delete) => return Err(place.error(Problem::DeletesOfWhole)),
-            None => return Err(place.error(Problem::UnknownWord)),
+            Some(Word::Delete) => return Err(place.error(PatchErrorKind::DeletesOfWhole)),
+            None => return Err(place.error(PatchErrorKind::UnknownWord)),
         }
     }
     let items: Vec<Value<'a>> = patch.iter().filter(|item| !says_only_that(item)).map(clean::raw).collect();

@@ -7,36 +7,36 @@ use super::directive::{self, DELETE, Key, ORDER, PATCH, RETAIN};
 use super::maps::overlap;
 use super::scalar::{Scalar, Type, Types, types};
 use crate::json::{Object, Value};
-use crate::patch::place::Place;
-use crate::patch::{Fault, Problem};
+use crate::patch::path::FieldPath;
+use crate::patch::{InvalidPatchError, PatchErrorKind};
 
 /// How alike a key and a directive are when the one is taken for a misspelling of the other.
 const NEARLY: f64 = 0.9;
 
 /// All that is wrong with `patch`, whatever it is applied to. `null` is a patch that changes nothing.
-pub fn check(patch: &Value<'_>) -> Vec<Fault> {
-    let mut faults = Faults(Vec::new());
+pub fn check(patch: &Value<'_>) -> Vec<InvalidPatchError> {
+    let mut faults = PatchCheck(Vec::new());
     match patch {
         Value::Null => {}
         Value::Object(object) => {
             if object.get(PATCH).and_then(directive::word) == Some(directive::Word::Delete) {
-                faults.add(&Place::ROOT.member(PATCH), Problem::DeletesAll);
+                faults.add(&FieldPath::ROOT.member(PATCH), PatchErrorKind::DeletesAll);
             }
-            faults.map(object, &Place::ROOT);
+            faults.map(object, &FieldPath::ROOT);
         }
-        other => faults.add(&Place::ROOT, Problem::NotAMap(other.kind())),
+        other => faults.add(&FieldPath::ROOT, PatchErrorKind::NotAMap(other.kind())),
     }
     faults.0
 }
 
-struct Faults(Vec<Fault>);
+struct PatchCheck(Vec<InvalidPatchError>);
 
-impl Faults {
-    fn add(&mut self, place: &Place<'_>, problem: Problem) {
-        self.0.push(Fault { place: place.pointer(), problem });
+impl PatchCheck {
+    fn add(&mut self, place: &FieldPath<'_>, problem: PatchErrorKind) {
+        self.0.push(InvalidPatchError { place: place.pointer(), problem });
     }
 
-    fn value(&mut self, value: &Value<'_>, place: &Place<'_>) {
+    fn value(&mut self, value: &Value<'_>, place: &FieldPath<'_>) {
         match value {
             Value::Object(object) => self.map(object, place),
             Value::Array(items) => {
@@ -48,26 +48,29 @@ impl Faults {
         }
     }
 
-    fn map(&mut self, object: &Object<'_>, place: &Place<'_>) {
+    fn map(&mut self, object: &Object<'_>, place: &FieldPath<'_>) {
         let fields = object.index();
         for (name, value) in object.iter() {
             let here = place.member(name);
             match directive::read(name) {
                 Key::Field => {
                     if let Some(meant) = meant(name) {
-                        self.add(&here, Problem::NearlyDirective { found: name.to_owned(), meant });
+                        self.add(&here, PatchErrorKind::NearlyDirective { found: name.to_owned(), meant });
                     }
                     self.value(value, &here);
                 }
-                Key::Patch if directive::word(value).is_none() => self.add(&here, Problem::UnknownWord),
+                Key::Patch if directive::word(value).is_none() => {
+                    self.add(&here, PatchErrorKind::UnknownWord)
+                }
                 Key::Patch => {}
                 Key::Retain => self.retained(value, object, &here),
-                Key::Order(None) => self.add(&here, Problem::NoListName(ORDER)),
-                Key::Delete(None) => self.add(&here, Problem::NoListName(DELETE)),
+                Key::Order(None) => self.add(&here, PatchErrorKind::NoListName(ORDER)),
+                Key::Delete(None) => self.add(&here, PatchErrorKind::NoListName(DELETE)),
                 Key::Order(Some(list)) => {
                     self.order(value, &here);
                     if let Some(set) = fields.get(list).filter(|set| set.as_array().is_none()) {
-                        let problem = Problem::NotAList { directive: name.to_owned(), found: set.kind() };
+                        let problem =
+                            PatchErrorKind::NotAList { directive: name.to_owned(), found: set.kind() };
                         self.add(&place.member(list), problem);
                     }
                 }
@@ -77,7 +80,7 @@ impl Faults {
                     }
                     let ordered = fields.get(&format!("{ORDER}/{list}")).is_some();
                     if !ordered && fields.get(list).is_some_and(|set| overlap(set, value)) {
-                        self.add(&here, Problem::SetAndDeleted(list.to_owned()));
+                        self.add(&here, PatchErrorKind::SetAndDeleted(list.to_owned()));
                     }
                 }
             }
@@ -88,37 +91,41 @@ impl Faults {
         &mut self,
         value: &'v Value<'a>,
         directive: &str,
-        place: &Place<'_>,
+        place: &FieldPath<'_>,
     ) -> Option<&'v [Value<'a>]> {
         let items = value.as_array();
         if items.is_none() {
-            self.add(place, Problem::NotAList { directive: directive.to_owned(), found: value.kind() });
+            self.add(
+                place,
+                PatchErrorKind::NotAList { directive: directive.to_owned(), found: value.kind() },
+            );
         }
         items
     }
 
-    fn retained(&mut self, value: &Value<'_>, object: &Object<'_>, place: &Place<'_>) {
+    fn retained(&mut self, value: &Value<'_>, object: &Object<'_>, place: &FieldPath<'_>) {
         let Some(items) = self.list(value, RETAIN, place) else { return };
         for (position, item) in items.iter().enumerate().filter(|(_, item)| item.as_str().is_none()) {
-            let problem = Problem::BadItem { directive: RETAIN.to_owned(), found: item.kind() };
+            let problem = PatchErrorKind::BadItem { directive: RETAIN.to_owned(), found: item.kind() };
             self.add(&place.item(position), problem);
         }
         let names: std::collections::HashSet<&str> = items.iter().filter_map(Value::as_str).collect();
         for (name, value) in object.iter() {
             if directive::read(name) == Key::Field && !value.is_null() && !names.contains(name) {
-                self.add(place, Problem::NotRetained(name.to_owned()));
+                self.add(place, PatchErrorKind::NotRetained(name.to_owned()));
             }
         }
     }
 
-    fn order(&mut self, value: &Value<'_>, place: &Place<'_>) {
+    fn order(&mut self, value: &Value<'_>, place: &FieldPath<'_>) {
         let Some(items) = self.list(value, ORDER, place) else { return };
         match types(items) {
-            Types::Mixed => self.add(place, Problem::MixedItems),
+            Types::Mixed => self.add(place, PatchErrorKind::MixedItems),
             Types::One(Type::Map) => {
                 for (position, item) in items.iter().enumerate() {
                     if !holds_a_key(item) {
-                        let problem = Problem::BadItem { directive: ORDER.to_owned(), found: item.kind() };
+                        let problem =
+                            PatchErrorKind::BadItem { directive: ORDER.to_owned(), found: item.kind() };
                         self.add(&place.item(position), problem);
                     }
                 }

@@ -6,8 +6,8 @@ use super::maps::Result;
 use super::scalar::Scalar;
 use super::schema::{Keys, OtherKey};
 use crate::json::{Pointer, Value};
-use crate::patch::Problem;
-use crate::patch::place::{Failed, Place};
+use crate::patch::PatchErrorKind;
+use crate::patch::path::{Failed, FieldPath};
 
 /// What tells an item from the others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -109,7 +109,7 @@ impl<'v, 's> Naming<'v, 's> {
     }
 
     /// The identity of an item of the object.
-    pub(super) fn of_object(&self, item: &'v Value<'_>, place: &Place<'_>) -> Result<Identity<'v>> {
+    pub(super) fn of_object(&self, item: &'v Value<'_>, place: &FieldPath<'_>) -> Result<Identity<'v>> {
         let values = match self.keys {
             None => return scalar_itself(item, place),
             Some(Keys::Merge(key, others)) => {
@@ -134,7 +134,7 @@ impl<'v, 's> Naming<'v, 's> {
         &self,
         item: &'v Value<'_>,
         of: &'static str,
-        place: &Place<'_>,
+        place: &FieldPath<'_>,
     ) -> Result<Identity<'v>> {
         let values: Result<Vec<_>> = match self.keys {
             None => return scalar_itself(item, place),
@@ -144,7 +144,10 @@ impl<'v, 's> Naming<'v, 's> {
                     return Ok(Identity::One(value));
                 }
                 let unclear = |name: &str| {
-                    place.error(Problem::Ambiguous { key: key.to_owned(), lacks: Some(name.to_owned()) })
+                    place.error(PatchErrorKind::Ambiguous {
+                        key: key.to_owned(),
+                        lacks: Some(name.to_owned()),
+                    })
                 };
                 let more = others.iter().map(|(name, _)| scalar(item.get(name)).ok_or_else(|| unclear(name)));
                 std::iter::once(Ok(value)).chain(more).collect()
@@ -161,7 +164,7 @@ impl<'v, 's> Naming<'v, 's> {
     /// What an item of the patch that deletes others names: the merge key, and all keys if it has them all.
     ///
     /// DIFFERENCE: kubectl deletes by the merge key, whatever else the item has. That would delete 53/TCP where 53/UDP is named.
-    pub(super) fn of_deletion(&self, item: &'v Value<'_>, place: &Place<'_>) -> Result<Identity<'v>> {
+    pub(super) fn of_deletion(&self, item: &'v Value<'_>, place: &FieldPath<'_>) -> Result<Identity<'v>> {
         let Some(Keys::Merge(key, others @ [_, ..])) = self.keys else {
             return self.of_patch(item, "patch", place);
         };
@@ -218,8 +221,8 @@ pub fn spelled(path: &Pointer) -> String {
     if plain { path.tokens().join(".") } else { path.to_string() }
 }
 
-fn scalar_itself<'v>(item: &'v Value<'_>, place: &Place<'_>) -> Result<Identity<'v>> {
-    Scalar::of(item).map(Identity::One).ok_or_else(|| place.error(Problem::MixedItems))
+fn scalar_itself<'v>(item: &'v Value<'_>, place: &FieldPath<'_>) -> Result<Identity<'v>> {
+    Scalar::of(item).map(Identity::One).ok_or_else(|| place.error(PatchErrorKind::MixedItems))
 }
 
 /// A scalar that is not null.
@@ -244,6 +247,6 @@ fn declared<'v>(keys: Keys<'_>, item: &'v Value<'_>, path: &Pointer) -> Option<S
     }
 }
 
-fn missing(key: &str, of: &'static str, place: &Place<'_>) -> Failed {
-    place.error(Problem::KeyMissing { key: key.to_owned(), of })
+fn missing(key: &str, of: &'static str, place: &FieldPath<'_>) -> Failed {
+    place.error(PatchErrorKind::KeyMissing { key: key.to_owned(), of })
 }

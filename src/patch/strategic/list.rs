@@ -8,22 +8,22 @@ use super::directive::{self, ORDER, PATCH, Word};
 use super::identity::{Identity, Naming};
 use super::log::Log;
 use super::maps::{self, Result};
-use super::order::{Entry, arrange, list_of};
+use super::order::{ListEntry, arrange, list_of};
 use super::scalar::{Scalar, Type, Types, types};
-use super::schema::{Keys, ListField, Node};
+use super::schema::{Keys, ListField, SchemaNode};
 use crate::json::{Object, Value};
-use crate::patch::Problem;
-use crate::patch::place::Place;
+use crate::patch::PatchErrorKind;
+use crate::patch::path::FieldPath;
 
 /// A list on its way to its new items.
 struct Work<'v, 'a, 's> {
-    entries: Vec<Entry<'v, 'a>>,
+    entries: Vec<ListEntry<'v, 'a>>,
     /// The keys of those that are to be put in order.
     names: Vec<Identity<'v>>,
     /// Entries that items of the patch are still to be merged into.
     merges: Vec<(usize, &'v Object<'a>)>,
     /// What is known about the items.
-    node: Node<'s>,
+    node: SchemaNode<'s>,
 }
 
 /// `list` with the items of `patch` merged into it, as `field` says, which does not say that it is replaced.
@@ -31,7 +31,7 @@ pub(super) fn merge<'a>(
     list: &Value<'a>,
     patch: &Value<'a>,
     field: ListField<'_>,
-    place: &Place<'_>,
+    place: &FieldPath<'_>,
     log: &mut Log,
 ) -> Result<Value<'a>> {
     let mut work = begin(items(list), items(patch), field, place)?;
@@ -43,7 +43,7 @@ fn begin<'v, 'a, 's>(
     before: &'v [Value<'a>],
     with: &'v [Value<'a>],
     field: ListField<'s>,
-    place: &Place<'_>,
+    place: &FieldPath<'_>,
 ) -> Result<Box<Work<'v, 'a, 's>>> {
     let types = types(before.iter().chain(with));
     match (field, types) {
@@ -52,7 +52,7 @@ fn begin<'v, 'a, 's>(
         (ListField::Keyed(keys, node), Types::One(Type::Map)) => {
             by_key(before, with, keys, node, place).map(Box::new)
         }
-        _ => Err(place.error(Problem::MixedItems)),
+        _ => Err(place.error(PatchErrorKind::MixedItems)),
     }
 }
 
@@ -63,7 +63,7 @@ pub(super) fn put_in_order<'a>(
     order: &Value<'a>,
     field: ListField<'_>,
     name: &str,
-    place: &Place<'_>,
+    place: &FieldPath<'_>,
     log: &mut Log,
 ) -> Result<Option<Value<'a>>> {
     let Some(mut work) = begin_in_order(lists, order, field, name, place)? else { return Ok(None) };
@@ -76,11 +76,12 @@ fn begin_in_order<'v, 'a, 's>(
     order: &'v Value<'a>,
     field: ListField<'s>,
     name: &str,
-    place: &Place<'_>,
+    place: &FieldPath<'_>,
 ) -> Result<Option<Box<Work<'v, 'a, 's>>>> {
     for value in [Some(order), list, patch].into_iter().flatten() {
         if value.as_array().is_none() {
-            let problem = Problem::NotAList { directive: format!("{ORDER}/{name}"), found: value.kind() };
+            let problem =
+                PatchErrorKind::NotAList { directive: format!("{ORDER}/{name}"), found: value.kind() };
             return Err(place.error(problem));
         }
     }
@@ -92,16 +93,16 @@ fn begin_in_order<'v, 'a, 's>(
     let plain = with.iter().filter(|item| item.get(PATCH).is_none());
     let naming = Naming::for_order(keys, order.iter().chain(plain));
     if !with.is_empty() && !order.is_empty() && !follows(with, order, &naming, place)? {
-        return Err(place.error(Problem::OutOfOrder(name.to_owned())));
+        return Err(place.error(PatchErrorKind::OutOfOrder(name.to_owned())));
     }
     if list.is_none() && patch.is_none() {
         return Ok(None);
     }
     match types(before.iter().chain(with)) {
-        Types::None => return Err(place.error(Problem::NothingToOrder(name.to_owned()))),
-        Types::One(Type::Map) if keys.is_none() => return Err(place.error(Problem::NoKey)),
+        Types::None => return Err(place.error(PatchErrorKind::NothingToOrder(name.to_owned()))),
+        Types::One(Type::Map) if keys.is_none() => return Err(place.error(PatchErrorKind::NoKey)),
         Types::One(kind) if keys.is_none() || kind == Type::Map => {}
-        Types::One(_) | Types::Mixed => return Err(place.error(Problem::MixedItems)),
+        Types::One(_) | Types::Mixed => return Err(place.error(PatchErrorKind::MixedItems)),
     }
 
     let mut work = match (patch, field) {
@@ -128,20 +129,26 @@ fn begin_in_order<'v, 'a, 's>(
     let placed: HashSet<&Identity<'_>> = work.names.iter().collect();
     let rest = || work.entries.iter().filter(|entry| !placed.contains(&entry.key));
     if rest().nth(1).is_some() && rest().any(|entry| entry.before.is_none()) {
-        return Err(place.error(Problem::NoPlace(name.to_owned())));
+        return Err(place.error(PatchErrorKind::NoPlace(name.to_owned())));
     }
     Ok(Some(Box::new(work)))
 }
 
 impl<'a> Work<'_, 'a, '_> {
-    fn run(&mut self, place: &Place<'_>, log: &mut Log) -> Result<()> {
+    fn run(&mut self, place: &FieldPath<'_>, log: &mut Log) -> Result<()> {
         for (position, item) in std::mem::take(&mut self.merges) {
             self.item(position, item, place, log)?;
         }
         Ok(())
     }
 
-    fn item(&mut self, position: usize, item: &Object<'a>, place: &Place<'_>, log: &mut Log) -> Result<()> {
+    fn item(
+        &mut self,
+        position: usize,
+        item: &Object<'a>,
+        place: &FieldPath<'_>,
+        log: &mut Log,
+    ) -> Result<()> {
         let entry = &mut self.entries[position];
         if let Value::Object(object) = &entry.value {
             let here = place.item(entry.before.unwrap_or(position));
@@ -157,8 +164,8 @@ impl<'a> Work<'_, 'a, '_> {
 
 impl<'v, 'a> Work<'v, 'a, '_> {
     /// Entries that only have to be put in order.
-    fn of(entries: Vec<Entry<'v, 'a>>) -> Self {
-        Work { entries, names: Vec::new(), merges: Vec::new(), node: Node::OPEN }
+    fn of(entries: Vec<ListEntry<'v, 'a>>) -> Self {
+        Work { entries, names: Vec::new(), merges: Vec::new(), node: SchemaNode::OPEN }
     }
 }
 
@@ -167,18 +174,18 @@ pub(super) fn take_out<'a>(
     list: &Value<'a>,
     values: &Value<'a>,
     field: ListField<'_>,
-    place: &Place<'_>,
+    place: &FieldPath<'_>,
     log: &mut Log,
 ) -> Result<Value<'a>> {
     let (before, gone) = (items(list), items(values));
     match types(before.iter().chain(gone)) {
-        Types::Mixed => return Err(place.error(Problem::MixedItems)),
+        Types::Mixed => return Err(place.error(PatchErrorKind::MixedItems)),
         Types::None => return Ok(list.clone()),
         // Of maps it is no more than another way to write the list itself.
         Types::One(Type::Map) => {
             return match field {
                 ListField::Keyed(..) => merge(list, values, field, place, log),
-                ListField::Replaced | ListField::Set => Err(place.error(Problem::NoKey)),
+                ListField::Replaced | ListField::Set => Err(place.error(PatchErrorKind::NoKey)),
             };
         }
         Types::One(_) => {}
@@ -194,8 +201,8 @@ fn by_key<'v, 'a, 's>(
     before: &'v [Value<'a>],
     patch: &'v [Value<'a>],
     keys: Keys<'s>,
-    node: Node<'s>,
-    place: &Place<'_>,
+    node: SchemaNode<'s>,
+    place: &FieldPath<'_>,
 ) -> Result<Work<'v, 'a, 's>> {
     let mut naming = Naming::new(Some(keys));
     let mut deleted = HashSet::new();
@@ -206,7 +213,7 @@ fn by_key<'v, 'a, 's>(
             None => plain.push((naming.of_patch(item, "patch", place)?, item)),
             Some(Some(Word::Delete)) => drop(deleted.insert(naming.of_deletion(item, place)?)),
             Some(Some(Word::Replace)) => replaces = true,
-            Some(None) => return Err(place.error(Problem::UnknownWord)),
+            Some(None) => return Err(place.error(PatchErrorKind::UnknownWord)),
         }
     }
     if replaces {
@@ -231,11 +238,11 @@ fn by_key<'v, 'a, 's>(
 
 /// Finds the entries that items of the patch are merged into, and adds those that are new.
 fn join<'v, 'a, 's>(
-    mut entries: Vec<Entry<'v, 'a>>,
+    mut entries: Vec<ListEntry<'v, 'a>>,
     patch: Vec<(Identity<'v>, &'v Value<'a>)>,
     naming: &Naming<'v, '_>,
-    node: Node<'s>,
-    place: &Place<'_>,
+    node: SchemaNode<'s>,
+    place: &FieldPath<'_>,
 ) -> Result<Work<'v, 'a, 's>> {
     let mut places: HashMap<Identity<'v>, Found> = HashMap::with_capacity(entries.len() + patch.len());
     for (position, entry) in entries.iter().enumerate() {
@@ -256,17 +263,17 @@ fn join<'v, 'a, 's>(
             Slot::Occupied(slot) => match slot.get() {
                 Found::Once(position) => merges.extend(item.as_object().map(|item| (*position, item))),
                 Found::Several => {
-                    return Err(place.error(Problem::Ambiguous { key: naming.label(), lacks: None }));
+                    return Err(place.error(PatchErrorKind::Ambiguous { key: naming.label(), lacks: None }));
                 }
-                Found::Added => return Err(place.error(Problem::AddedTwice { key: naming.label() })),
+                Found::Added => return Err(place.error(PatchErrorKind::AddedTwice { key: naming.label() })),
             },
         }
     }
     Ok(Work { entries, names, merges, node })
 }
 
-fn new_entry<'v, 'a>(key: Identity<'v>, item: &'v Value<'a>) -> Entry<'v, 'a> {
-    Entry { key, item, value: clean::raw(item), before: None }
+fn new_entry<'v, 'a>(key: Identity<'v>, item: &'v Value<'a>) -> ListEntry<'v, 'a> {
+    ListEntry { key, item, value: clean::raw(item), before: None }
 }
 
 /// Where the items with one key are.
@@ -283,14 +290,14 @@ fn union<'v, 'a, 's>(before: &'v [Value<'a>], patch: &'v [Value<'a>]) -> Work<'v
     let places = (0..before.len()).map(Some).chain(std::iter::repeat(None));
     let entries = before.iter().chain(patch).zip(places).filter_map(|(item, place)| {
         let key = Scalar::of(item).filter(|key| seen.insert(*key))?;
-        Some(Entry { key: Identity::One(key), item, value: item.clone(), before: place })
+        Some(ListEntry { key: Identity::One(key), item, value: item.clone(), before: place })
     });
     let entries = entries.collect();
     Work {
         entries,
         names: patch.iter().filter_map(Scalar::of).map(Identity::One).collect(),
         merges: Vec::new(),
-        node: Node::OPEN,
+        node: SchemaNode::OPEN,
     }
 }
 
@@ -298,11 +305,11 @@ fn union<'v, 'a, 's>(before: &'v [Value<'a>], patch: &'v [Value<'a>]) -> Work<'v
 fn existing<'v, 'a>(
     before: &'v [Value<'a>],
     naming: &Naming<'v, '_>,
-    place: &Place<'_>,
-) -> Result<Vec<Entry<'v, 'a>>> {
+    place: &FieldPath<'_>,
+) -> Result<Vec<ListEntry<'v, 'a>>> {
     let entry = |(position, item): (usize, &'v Value<'a>)| {
         let key = naming.of_object(item, &place.item(position))?;
-        Ok(Entry { key, item, value: item.clone(), before: Some(position) })
+        Ok(ListEntry { key, item, value: item.clone(), before: Some(position) })
     };
     before.iter().enumerate().map(entry).collect()
 }
@@ -311,8 +318,8 @@ fn existing<'v, 'a>(
 fn added<'v, 'a>(
     with: &'v [Value<'a>],
     naming: &Naming<'v, '_>,
-    place: &Place<'_>,
-) -> Result<Vec<Entry<'v, 'a>>> {
+    place: &FieldPath<'_>,
+) -> Result<Vec<ListEntry<'v, 'a>>> {
     let entry = |item: &'v Value<'a>| Ok(new_entry(naming.of_patch(item, "patch", place)?, item));
     with.iter().map(entry).collect()
 }
@@ -321,11 +328,11 @@ fn added<'v, 'a>(
 fn introduced<'v, 'a>(
     with: &'v [Value<'a>],
     naming: &Naming<'v, '_>,
-    place: &Place<'_>,
-) -> Result<Vec<Entry<'v, 'a>>> {
+    place: &FieldPath<'_>,
+) -> Result<Vec<ListEntry<'v, 'a>>> {
     let entry = |item: &'v Value<'a>| {
         let value = clean::new(item, Nulls::Keep)?;
-        let entry = |key| Entry { key, item, value, before: None };
+        let entry = |key| ListEntry { key, item, value, before: None };
         Some(naming.of_patch(item, "patch", place).map(entry))
     };
     with.iter().filter_map(entry).collect()
@@ -335,10 +342,10 @@ fn introduced<'v, 'a>(
 ///
 /// DIFFERENCE: kubectl looks for the position in the list that it has deleted from and added to meanwhile.
 fn stand_where_they_stood<'v, 'a>(
-    entries: &mut [Entry<'v, 'a>],
+    entries: &mut [ListEntry<'v, 'a>],
     before: &'v [Value<'a>],
     naming: &Naming<'v, '_>,
-    place: &Place<'_>,
+    place: &FieldPath<'_>,
 ) -> Result<()> {
     if entries.iter().all(|entry| entry.before.is_some()) {
         return Ok(());
@@ -358,7 +365,7 @@ fn follows<'v, 'a>(
     patch: &'v [Value<'a>],
     order: &'v [Value<'a>],
     naming: &Naming<'v, '_>,
-    place: &Place<'_>,
+    place: &FieldPath<'_>,
 ) -> Result<bool> {
     let word =
         |item: &Value<'a>| if naming.is_by_key() { item.get(PATCH).map(directive::word) } else { None };

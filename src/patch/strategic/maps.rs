@@ -8,11 +8,11 @@ use super::directive::{self, DELETE, Key, PATCH, RETAIN, Word};
 use super::list;
 use super::log::Log;
 use super::scalar::Scalar;
-use super::schema::{ListField, MapField, Node};
+use super::schema::{ListField, MapField, SchemaNode};
 use crate::json::{Index, Object, Value};
-use crate::patch::Problem;
+use crate::patch::PatchErrorKind;
 use crate::patch::edits::Edits;
-use crate::patch::place::{Failed, Place};
+use crate::patch::path::{Failed, FieldPath};
 
 pub(super) type Result<T> = std::result::Result<T, Failed>;
 
@@ -20,14 +20,14 @@ pub(super) type Result<T> = std::result::Result<T, Failed>;
 pub(super) fn merge<'a>(
     object: &Object<'a>,
     patch: &Object<'a>,
-    node: Node<'_>,
-    place: &Place<'_>,
+    node: SchemaNode<'_>,
+    place: &FieldPath<'_>,
     log: &mut Log,
 ) -> Result<Value<'a>> {
     if let Some(word) = patch.get(PATCH) {
         return follow(word, object, patch, place);
     }
-    let mut walk = Walk::begin(object, patch, node, place)?;
+    let mut walk = MapMerge::begin(object, patch, node, place)?;
     for (name, order) in orders(patch) {
         walk.order(name, order, log)?;
     }
@@ -43,13 +43,13 @@ fn follow<'a>(
     word: &Value<'a>,
     object: &Object<'a>,
     patch: &Object<'a>,
-    place: &Place<'_>,
+    place: &FieldPath<'_>,
 ) -> Result<Value<'a>> {
     let present = Value::Object(object.clone());
     let new = match directive::word(word) {
         Some(Word::Replace) => clean::raw(&Value::Object(patch.clone())),
         Some(Word::Delete) => Value::empty_object(),
-        None => return Err(place.error(Problem::UnknownWord)),
+        None => return Err(place.error(PatchErrorKind::UnknownWord)),
     };
     Ok(if present == new { present } else { new })
 }
@@ -63,9 +63,13 @@ fn orders<'p, 'a>(patch: &'p Object<'a>) -> impl Iterator<Item = (Option<&'p str
 }
 
 /// The fields that `$retainKeys` keeps. What the patch sets beside it has to be among them.
-fn retained<'p>(listed: &'p Value<'_>, patch: &Object<'_>, place: &Place<'_>) -> Result<HashSet<&'p str>> {
+fn retained<'p>(
+    listed: &'p Value<'_>,
+    patch: &Object<'_>,
+    place: &FieldPath<'_>,
+) -> Result<HashSet<&'p str>> {
     let Some(items) = listed.as_array() else {
-        let problem = Problem::NotAList { directive: RETAIN.to_owned(), found: listed.kind() };
+        let problem = PatchErrorKind::NotAList { directive: RETAIN.to_owned(), found: listed.kind() };
         return Err(place.error(problem));
     };
     let mut names = HashSet::with_capacity(items.len());
@@ -73,7 +77,7 @@ fn retained<'p>(listed: &'p Value<'_>, patch: &Object<'_>, place: &Place<'_>) ->
         match item {
             Value::String(name) => drop(names.insert(name.as_ref())),
             Value::Array(_) | Value::Object(_) => {
-                let problem = Problem::BadItem { directive: RETAIN.to_owned(), found: item.kind() };
+                let problem = PatchErrorKind::BadItem { directive: RETAIN.to_owned(), found: item.kind() };
                 return Err(place.error(problem));
             }
             // No field is called that.
@@ -82,35 +86,35 @@ fn retained<'p>(listed: &'p Value<'_>, patch: &Object<'_>, place: &Place<'_>) ->
     }
     for (name, value) in patch.iter() {
         if directive::read(name) == Key::Field && !value.is_null() && !names.contains(name) {
-            return Err(place.error(Problem::NotRetained(name.to_owned())));
+            return Err(place.error(PatchErrorKind::NotRetained(name.to_owned())));
         }
     }
     Ok(names)
 }
 
 /// One map on its way to its new members.
-struct Walk<'o, 'p, 'a, 's> {
+struct MapMerge<'o, 'p, 'a, 's> {
     edits: Edits<'o, 'p, 'a>,
     /// What the patch has.
     fields: Index<'p, 'a>,
     /// The lists that were put in order, and therefore merged.
     ordered: HashSet<&'p str>,
-    node: Node<'s>,
-    place: &'o Place<'o>,
+    node: SchemaNode<'s>,
+    place: &'o FieldPath<'o>,
 }
 
 /// What is to be merged with the value of a field of the patch.
-enum Step<'a, 's> {
-    Map(Object<'a>, Node<'s>),
+enum Merge<'a, 's> {
+    Map(Object<'a>, SchemaNode<'s>),
     List(Value<'a>, ListField<'s>),
 }
 
-impl<'o, 'p, 'a, 's> Walk<'o, 'p, 'a, 's> {
+impl<'o, 'p, 'a, 's> MapMerge<'o, 'p, 'a, 's> {
     fn begin(
         object: &'o Object<'a>,
         patch: &'p Object<'a>,
-        node: Node<'s>,
-        place: &'o Place<'o>,
+        node: SchemaNode<'s>,
+        place: &'o FieldPath<'o>,
     ) -> Result<Box<Self>> {
         let mut edits = Edits::new(object);
         if let Some(listed) = patch.get(RETAIN) {
@@ -121,7 +125,7 @@ impl<'o, 'p, 'a, 's> Walk<'o, 'p, 'a, 's> {
 
     /// Follows a `$setElementOrder`, and merges the list that it is about.
     fn order(&mut self, name: Option<&'p str>, order: &Value<'a>, log: &mut Log) -> Result<()> {
-        let name = name.ok_or_else(|| self.place.error(Problem::NoListName(directive::ORDER)))?;
+        let name = name.ok_or_else(|| self.place.error(PatchErrorKind::NoListName(directive::ORDER)))?;
         let place = self.place.member(name);
         let field = self.list_field(name, &place)?;
         let list = self.edits.get(name).cloned();
@@ -136,10 +140,10 @@ impl<'o, 'p, 'a, 's> Walk<'o, 'p, 'a, 's> {
     fn field(&mut self, name: &'p str, value: &'p Value<'a>, log: &mut Log) -> Result<()> {
         let place = self.place.member(name);
         let merged = match (self.step(name, value, &place, log)?, value) {
-            (Some(Step::Map(present, node)), Value::Object(patch)) => {
+            (Some(Merge::Map(present, node)), Value::Object(patch)) => {
                 merge(&present, patch, node, &place, log)?
             }
-            (Some(Step::List(present, field)), _) => list::merge(&present, value, field, &place, log)?,
+            (Some(Merge::List(present, field)), _) => list::merge(&present, value, field, &place, log)?,
             _ => return Ok(()),
         };
         self.edits.set_merged(name, merged);
@@ -151,9 +155,9 @@ impl<'o, 'p, 'a, 's> Walk<'o, 'p, 'a, 's> {
         &mut self,
         name: &'p str,
         value: &Value<'a>,
-        place: &Place<'_>,
+        place: &FieldPath<'_>,
         log: &mut Log,
-    ) -> Result<Option<Step<'a, 's>>> {
+    ) -> Result<Option<Merge<'a, 's>>> {
         if directive::read(name) != Key::Field || self.ordered.contains(name) {
             return Ok(None);
         }
@@ -161,7 +165,7 @@ impl<'o, 'p, 'a, 's> Walk<'o, 'p, 'a, 's> {
             (_, Value::Null) => self.edits.remove(name),
             (Some(Value::Object(present)), Value::Object(_)) => {
                 match self.node.map(name).ok_or_else(|| unknown(name, "map", place))? {
-                    MapField::Merged(node) => return Ok(Some(Step::Map(present.clone(), node))),
+                    MapField::Merged(node) => return Ok(Some(Merge::Map(present.clone(), node))),
                     MapField::Replaced => self.edits.set(name, clean::raw(value)),
                 }
             }
@@ -170,7 +174,7 @@ impl<'o, 'p, 'a, 's> Walk<'o, 'p, 'a, 's> {
                     let list = atomic::replace(list, with, place, log)?;
                     self.edits.set(name, list);
                 }
-                field => return Ok(Some(Step::List(present.clone(), field))),
+                field => return Ok(Some(Merge::List(present.clone(), field))),
             },
             _ => match clean::new(value, Nulls::Drop) {
                 Some(value) => self.edits.set(name, value),
@@ -180,7 +184,7 @@ impl<'o, 'p, 'a, 's> Walk<'o, 'p, 'a, 's> {
         Ok(None)
     }
 
-    fn list_field(&self, name: &str, place: &Place<'_>) -> Result<ListField<'s>> {
+    fn list_field(&self, name: &str, place: &FieldPath<'_>) -> Result<ListField<'s>> {
         self.node.list(name).ok_or_else(|| unknown(name, "list", place))
     }
 
@@ -189,7 +193,7 @@ impl<'o, 'p, 'a, 's> Walk<'o, 'p, 'a, 's> {
         for (key, values) in patch.iter() {
             match directive::read(key) {
                 Key::Delete(Some(name)) => self.delete(name, values, log)?,
-                Key::Delete(None) => return Err(self.place.error(Problem::NoListName(DELETE))),
+                Key::Delete(None) => return Err(self.place.error(PatchErrorKind::NoListName(DELETE))),
                 _ => {}
             }
         }
@@ -201,7 +205,7 @@ impl<'o, 'p, 'a, 's> Walk<'o, 'p, 'a, 's> {
         let ordered = self.ordered.contains(name);
         if !ordered && self.fields.get(name).is_some_and(|set| overlap(set, values)) {
             // DIFFERENCE: which of the two comes first in kubectl is chance.
-            return Err(place.error(Problem::SetAndDeleted(name.to_owned())));
+            return Err(place.error(PatchErrorKind::SetAndDeleted(name.to_owned())));
         }
         match values {
             Value::Null => self.edits.remove(name),
@@ -214,7 +218,7 @@ impl<'o, 'p, 'a, 's> Walk<'o, 'p, 'a, 's> {
             // DIFFERENCE: kubectl ignores these, or sets the field to them.
             other => {
                 let problem =
-                    Problem::NotAList { directive: format!("{DELETE}/{name}"), found: other.kind() };
+                    PatchErrorKind::NotAList { directive: format!("{DELETE}/{name}"), found: other.kind() };
                 return Err(place.error(problem));
             }
         }
@@ -235,6 +239,6 @@ pub(super) fn overlap(set: &Value<'_>, deleted: &Value<'_>) -> bool {
     }
 }
 
-fn unknown(name: &str, holds: &'static str, place: &Place<'_>) -> Failed {
-    place.error(Problem::UnknownField { name: name.to_owned(), holds })
+fn unknown(name: &str, holds: &'static str, place: &FieldPath<'_>) -> Failed {
+    place.error(PatchErrorKind::UnknownField { name: name.to_owned(), holds })
 }

@@ -46,8 +46,8 @@ pub use log::Shortened;
 pub use reach::Unreached;
 pub use schema::{Declared, ListMerge, Schema, kinds};
 
-use super::place::{Failed, Place};
-use super::{PatchError, Problem};
+use super::path::{Failed, FieldPath};
+use super::{PatchError, PatchErrorKind};
 use crate::json::Value;
 use log::Log;
 
@@ -85,11 +85,13 @@ fn root<'a>(
         (Value::Object(_), Value::Object(patch))
             if patch.get(directive::PATCH).and_then(directive::word) == Some(directive::Word::Delete) =>
         {
-            Err(Place::ROOT.error(Problem::DeletesAll))
+            Err(FieldPath::ROOT.error(PatchErrorKind::DeletesAll))
         }
         (Value::Object(object), Value::Object(patch)) => {
-            maps::merge(object, patch, schema.root(), &Place::ROOT, log)
+            maps::merge(object, patch, schema.root(), &FieldPath::ROOT, log)
         }
-        (Value::Object(_), other) | (other, _) => Err(Place::ROOT.error(Problem::NotAMap(other.kind()))),
+        (Value::Object(_), other) | (other, _) => {
+            Err(FieldPath::ROOT.error(PatchErrorKind::NotAMap(other.kind())))
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::json::Value;
 
 /// An item of a list that is being merged.
 #[derive(Debug)]
-pub(super) struct Entry<'v, 'a> {
+pub(super) struct ListEntry<'v, 'a> {
     /// What tells it from the others.
     pub(super) key: Identity<'v>,
     /// The item that it is, of the object or of the patch, before anything is merged into it.
@@ -25,7 +25,10 @@ pub(super) struct Entry<'v, 'a> {
 ///
 /// DIFFERENCE: kubectl looks the others up by their key, so of several with one key all are drawn to the place of the first. Ours
 /// stay where they are.
-pub(super) fn arrange<'v, 'a>(entries: Vec<Entry<'v, 'a>>, names: &[Identity<'_>]) -> Vec<Entry<'v, 'a>> {
+pub(super) fn arrange<'v, 'a>(
+    entries: Vec<ListEntry<'v, 'a>>,
+    names: &[Identity<'_>],
+) -> Vec<ListEntry<'v, 'a>> {
     let mut places = HashMap::new();
     for (place, name) in names.iter().enumerate() {
         places.entry(name).or_insert(place);
@@ -61,7 +64,7 @@ pub(super) fn arrange<'v, 'a>(entries: Vec<Entry<'v, 'a>>, names: &[Identity<'_>
 }
 
 /// The list of the entries; `list` itself if they are its items and in its order.
-pub(super) fn list_of<'a>(list: Option<&Value<'a>>, entries: Vec<Entry<'_, 'a>>) -> Value<'a> {
+pub(super) fn list_of<'a>(list: Option<&Value<'a>>, entries: Vec<ListEntry<'_, 'a>>) -> Value<'a> {
     let same = |items: &[Value<'a>]| {
         items.len() == entries.len()
             && items.iter().zip(&entries).all(|(item, entry)| {

@@ -1,6 +1,6 @@
 //! Whether a kind can have a list where one is declared to be merged.
 
-use super::schema::{ITEMS, Keys, ListField, MapField, Node, Schema};
+use super::schema::{ITEMS, Keys, ListField, MapField, Schema, SchemaNode};
 use crate::json::Pointer;
 
 /// Why a declared list cannot be there, or is not merged.
@@ -57,11 +57,11 @@ impl Schema {
 }
 
 /// Whether there is or may be a map or a list of exactly that name.
-fn knows(node: Node<'_>, name: &str) -> bool {
+fn knows(node: SchemaNode<'_>, name: &str) -> bool {
     node.is_open() || node.names().contains(&name)
 }
 
-fn no_field(node: Node<'_>, field: Pointer) -> Unreached {
+fn no_field(node: SchemaNode<'_>, field: Pointer) -> Unreached {
     Unreached::NoField { field, names: node.names() }
 }
 

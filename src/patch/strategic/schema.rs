@@ -153,8 +153,8 @@ impl Schema {
         None
     }
 
-    pub(super) fn root(&self) -> Node<'_> {
-        Node { known: self.known, declared: Some(&self.declared) }
+    pub(super) fn root(&self) -> SchemaNode<'_> {
+        SchemaNode { known: self.known, declared: Some(&self.declared) }
     }
 }
 
@@ -194,7 +194,7 @@ impl Known {
 
 /// What is known about the map at one place, and what was declared there.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node<'s> {
+pub(super) struct SchemaNode<'s> {
     known: Known,
     declared: Option<&'s Level>,
 }
@@ -202,7 +202,7 @@ pub(super) struct Node<'s> {
 /// How the map in a field is merged.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum MapField<'s> {
-    Merged(Node<'s>),
+    Merged(SchemaNode<'s>),
     Replaced,
 }
 
@@ -211,7 +211,7 @@ pub(super) enum MapField<'s> {
 pub(super) enum ListField<'s> {
     Replaced,
     Set,
-    Keyed(Keys<'s>, Node<'s>),
+    Keyed(Keys<'s>, SchemaNode<'s>),
 }
 
 /// By what the items of a list are told apart.
@@ -243,7 +243,7 @@ impl Keys<'_> {
     }
 }
 
-impl<'s> Node<'s> {
+impl<'s> SchemaNode<'s> {
     /// A place of which nothing is known.
     pub(super) const OPEN: Self = Self { known: Known::Open, declared: None };
 
@@ -262,13 +262,13 @@ impl<'s> Node<'s> {
             (None, None) if self.known.is_open() => Known::Open,
             (None, None) => return None,
         };
-        Some(MapField::Merged(Node { known, declared }))
+        Some(MapField::Merged(SchemaNode { known, declared }))
     }
 
     /// How the list in the field `name` is merged; `None` if it cannot be.
     pub(super) fn list(self, name: &str) -> Option<ListField<'s>> {
         let declared = self.below(name);
-        let items = |known| Node { known, declared: declared.and_then(|level| level.below.get(ITEMS)) };
+        let items = |known| SchemaNode { known, declared: declared.and_then(|level| level.below.get(ITEMS)) };
         let (others, items) = match self.known.field(name) {
             Some(Holds::Set) => return Some(ListField::Set),
             Some(Holds::Atomic) => return Some(ListField::Replaced),

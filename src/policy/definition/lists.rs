@@ -1,7 +1,7 @@
 //! What a definition says about the lists of strategic merge patches: whether they are there, and by which keys server-side apply tells
 //! their items apart.
 
-use super::{Place, below, keeps_unknown};
+use super::{SchemaPlace, below, keeps_unknown};
 use crate::domain::GroupVersionKind;
 use crate::engine::{MergeKey, PatchAction, PatchKind};
 use crate::json::{Pointer, Value};
@@ -26,7 +26,7 @@ pub(super) fn problems(
     }
     let schema = Schema::of(&gvk.api_version(), &gvk.kind, pod_templates)
         .declaring(declared.iter().map(MergeKey::declared));
-    let mut walk = Walk { schema: &schema, steps: Vec::new(), found };
+    let mut walk = ListCheck { schema: &schema, steps: Vec::new(), found };
     walk.part(Part::Templated(&patching.value), definition, &Pointer::of(["patch", "value"]));
     walk.found
 }
@@ -47,9 +47,9 @@ fn declared_list(list: &MergeKey, definition: &Value<'_>) -> Option<(&'static st
             continue;
         }
         match below(at, std::slice::from_ref(token)) {
-            Place::Typed(field) => at = field,
-            Place::Untyped => return None,
-            Place::Unknown(field) => {
+            SchemaPlace::Typed(field) => at = field,
+            SchemaPlace::Untyped => return None,
+            SchemaPlace::Unknown(field) => {
                 return Some(("path", format!("the schema has no field {field:?} on the way of {path}")));
             }
         }
@@ -67,7 +67,7 @@ fn declared_list(list: &MergeKey, definition: &Value<'_>) -> Option<(&'static st
             ("path", format!("the schema tells the items of {path} apart by {right}; declare these"))
         });
     }
-    let missing = |key: &&Pointer| matches!(below(items, key.tokens()), Place::Unknown(_));
+    let missing = |key: &&Pointer| matches!(below(items, key.tokens()), SchemaPlace::Unknown(_));
     let key = list.keys.iter().find(missing)?;
     Some(("path", format!("the items of the list at {path} have no field {:?}", spelled(key))))
 }
@@ -95,21 +95,21 @@ fn advice(keys: &[Pointer]) -> String {
 }
 
 /// A walk through the value of a patch.
-struct Walk<'s, 't> {
+struct ListCheck<'s, 't> {
     schema: &'s Schema,
     /// The way from the root. `None` stands for an item of a list.
     steps: Vec<Option<&'t str>>,
     found: Vec<(Pointer, String)>,
 }
 
-impl<'t> Walk<'_, 't> {
+impl<'t> ListCheck<'_, 't> {
     /// As deep as a document is nested, which its reader bounds.
     fn part(&mut self, part: Part<'t>, definition: &Value<'_>, field: &Pointer) {
         if says_replace(part) {
             return;
         }
         for (name, member) in part.members() {
-            if let Place::Typed(below) = below(definition, &[name.to_owned()]) {
+            if let SchemaPlace::Typed(below) = below(definition, &[name.to_owned()]) {
                 self.steps.push(Some(name));
                 self.part(member, below, &field.join(name));
                 self.steps.pop();

@@ -153,7 +153,7 @@ impl<'d> Definition<'d> {
 }
 
 /// What a schema says about a place.
-enum Place<'s> {
+enum SchemaPlace<'s> {
     /// This.
     Typed(&'s Value<'s>),
     /// Nothing, and keeps what is there.
@@ -165,22 +165,22 @@ enum Place<'s> {
 /// What is wrong with a rule, and with which member of it.
 fn problem(fort: &Fort, schema: &Value<'_>) -> Option<(&'static str, String)> {
     let step = match below(schema, fort.steps.tokens()) {
-        Place::Untyped => return None,
-        Place::Unknown(field) => {
+        SchemaPlace::Untyped => return None,
+        SchemaPlace::Unknown(field) => {
             return Some((
                 "steps",
                 format!("the schema has no field {field:?} on the way of {}", fort.steps),
             ));
         }
-        Place::Typed(list) => match list.get("items") {
+        SchemaPlace::Typed(list) => match list.get("items") {
             Some(items) => items,
             None if keeps_unknown(list) || list.get("type").is_none() => return None,
             None => return Some(("steps", format!("the schema has no list at {}", fort.steps))),
         },
     };
     let field = match below(step, fort.field.tokens()) {
-        Place::Untyped => return None,
-        Place::Unknown(field) => {
+        SchemaPlace::Untyped => return None,
+        SchemaPlace::Unknown(field) => {
             return Some((
                 "field",
                 format!(
@@ -189,7 +189,7 @@ fn problem(fort: &Fort, schema: &Value<'_>) -> Option<(&'static str, String)> {
                 ),
             ));
         }
-        Place::Typed(field) => field,
+        SchemaPlace::Typed(field) => field,
     };
     treated(fort, field).map(|problem| ("elsewhere", problem))
 }
@@ -239,21 +239,21 @@ fn keeps_unknown(schema: &Value<'_>) -> bool {
 }
 
 /// The schema at a place below one.
-fn below<'s>(schema: &'s Value<'s>, tokens: &[String]) -> Place<'s> {
+fn below<'s>(schema: &'s Value<'s>, tokens: &[String]) -> SchemaPlace<'s> {
     let mut at = schema;
     for token in tokens {
         let named = at.get("properties").and_then(|fields| fields.get(token));
         let other = at.get("additionalProperties");
         match (named, other) {
             (Some(field), _) | (None, Some(field @ Value::Object(_))) => at = field,
-            (None, Some(Value::Bool(true))) => return Place::Untyped,
+            (None, Some(Value::Bool(true))) => return SchemaPlace::Untyped,
             // In a list: its items, as far as they are known.
-            (None, _) if at.get("items").is_some() => return Place::Untyped,
-            (None, _) if keeps_unknown(at) => return Place::Untyped,
-            (None, _) => return Place::Unknown(token.clone()),
+            (None, _) if at.get("items").is_some() => return SchemaPlace::Untyped,
+            (None, _) if keeps_unknown(at) => return SchemaPlace::Untyped,
+            (None, _) => return SchemaPlace::Unknown(token.clone()),
         }
     }
-    Place::Typed(at)
+    SchemaPlace::Typed(at)
 }
 
 /// Why a value does not fit what a field may be.

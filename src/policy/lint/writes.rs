@@ -182,7 +182,7 @@ pub(super) fn is_in_list(path: &str) -> bool {
 
 /// A value that a patch writes.
 struct Leaf {
-    place: Place,
+    place: WritePath,
     /// `None` where an expression gives it.
     value: Option<String>,
     /// Where in the patch it stands.
@@ -191,15 +191,15 @@ struct Leaf {
 
 fn leaves(patching: &PatchAction, schema: Option<&Schema>) -> Vec<Leaf> {
     let root = Part::Templated(&patching.value);
-    let mut walk = Walk { schema, merges: true, leaves: Vec::new() };
+    let mut walk = LeafCollector { schema, merges: true, leaves: Vec::new() };
     if !matches!(patching.kind, PatchKind::Json(_)) {
-        walk.node(root, &Place(Vec::new()), &Pointer::ROOT);
+        walk.node(root, &WritePath(Vec::new()), &Pointer::ROOT);
         return walk.leaves;
     }
     walk.merges = false;
     for operation in operations(&patching.value) {
         let Ok(path) = Pointer::parse(operation.path) else { continue };
-        let place = Place(path.tokens().iter().cloned().map(Step::Field).collect());
+        let place = WritePath(path.tokens().iter().cloned().map(WriteStep::Field).collect());
         let in_list = is_in_list(operation.path);
         match (operation.op, operation.value) {
             // What is put into a list replaces nothing.
@@ -212,7 +212,7 @@ fn leaves(patching: &PatchAction, schema: Option<&Schema>) -> Vec<Leaf> {
     walk.leaves
 }
 
-struct Walk<'s> {
+struct LeafCollector<'s> {
     /// How lists are merged; `None` if they are replaced.
     schema: Option<&'s Schema>,
     /// Whether a null removes.
@@ -220,9 +220,9 @@ struct Walk<'s> {
     leaves: Vec<Leaf>,
 }
 
-impl Walk<'_> {
+impl LeafCollector<'_> {
     /// As deep as a document is nested, which its reader bounds.
-    fn node(&mut self, node: Part<'_>, place: &Place, field: &Pointer) {
+    fn node(&mut self, node: Part<'_>, place: &WritePath, field: &Pointer) {
         let members = node.members();
         // A directive says what becomes of the map that it is in; that is not gone into.
         if members.iter().any(|(name, _)| self.schema.is_some() && name.starts_with('$')) {
@@ -230,7 +230,7 @@ impl Walk<'_> {
         }
         if !members.is_empty() {
             for (name, member) in members {
-                self.node(member, &place.with(Step::Field(name.to_owned())), &field.join(name));
+                self.node(member, &place.with(WriteStep::Field(name.to_owned())), &field.join(name));
             }
             return;
         }
@@ -242,7 +242,7 @@ impl Walk<'_> {
                 for (position, item) in node.items().into_iter().enumerate() {
                     let Some(mut named) = names(item, &keys) else { continue };
                     named.extend(names(item, &more).unwrap_or_default());
-                    self.node(item, &place.with(Step::Item(named)), &field.join(position.to_string()));
+                    self.node(item, &place.with(WriteStep::Item(named)), &field.join(position.to_string()));
                 }
             }
             _ => match node {
@@ -264,7 +264,7 @@ impl Walk<'_> {
         }
     }
 
-    fn leaf(&mut self, place: Place, value: Option<String>, field: Pointer) {
+    fn leaf(&mut self, place: WritePath, value: Option<String>, field: Pointer) {
         // Under a key that is merged by, the key itself is not written.
         if !place.0.is_empty() && !place.is_key() {
             self.leaves.push(Leaf { place, value, field });
@@ -274,10 +274,10 @@ impl Walk<'_> {
 
 /// A place in an object.
 #[derive(Clone, Debug)]
-struct Place(Vec<Step>);
+struct WritePath(Vec<WriteStep>);
 
 #[derive(Clone, Debug)]
-enum Step {
+enum WriteStep {
     Field(String),
     /// The item of a list with these values of its keys.
     Item(Vec<(Pointer, String)>),
@@ -296,7 +296,7 @@ fn names(item: Part<'_>, keys: &[Pointer]) -> Option<Vec<(Pointer, String)>> {
     keys.iter().map(name).collect()
 }
 
-impl Step {
+impl WriteStep {
     fn field(&self) -> Option<&str> {
         match self {
             Self::Field(name) => Some(name),
@@ -305,24 +305,24 @@ impl Step {
     }
 }
 
-impl Place {
-    fn with(&self, step: Step) -> Self {
+impl WritePath {
+    fn with(&self, step: WriteStep) -> Self {
         let mut steps = self.0.clone();
         steps.push(step);
         Self(steps)
     }
 
     fn steps(&self) -> Vec<Option<&str>> {
-        self.0.iter().map(Step::field).collect()
+        self.0.iter().map(WriteStep::field).collect()
     }
 
     /// Whether this is a key of the item that it is in.
     fn is_key(&self) -> bool {
         let steps = self.0.iter().rev();
-        let mut fields: Vec<&str> = steps.clone().map_while(Step::field).collect();
+        let mut fields: Vec<&str> = steps.clone().map_while(WriteStep::field).collect();
         fields.reverse();
         match steps.clone().nth(fields.len()) {
-            Some(Step::Item(named)) => named.iter().any(|(key, _)| key.tokens() == fields),
+            Some(WriteStep::Item(named)) => named.iter().any(|(key, _)| key.tokens() == fields),
             _ => false,
         }
     }
@@ -337,8 +337,9 @@ impl Place {
         };
         let rest = &self.0[pod_templates.iter().find(is_at)?.tokens().len()..];
         match rest {
-            [spec, containers, Step::Item(container), env, Step::Item(name), value]
-                if [spec, containers, env].map(Step::field) == ["spec", "containers", "env"].map(Some)
+            [spec, containers, WriteStep::Item(container), env, WriteStep::Item(name), value]
+                if [spec, containers, env].map(WriteStep::field)
+                    == ["spec", "containers", "env"].map(Some)
                     && value.field() == Some("value") =>
             {
                 let (_, container) = container.first()?;
@@ -349,12 +350,12 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for WritePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for step in &self.0 {
             match step {
-                Step::Field(name) => write!(f, "{}", Pointer::of([name.as_str()]))?,
-                Step::Item(named) => {
+                WriteStep::Field(name) => write!(f, "{}", Pointer::of([name.as_str()]))?,
+                WriteStep::Item(named) => {
                     let named: Vec<String> =
                         named.iter().map(|(key, name)| format!("{}={name}", spelled(key))).collect();
                     write!(f, "[{}]", named.join(","))?;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use proptest::prelude::*;
 
 use crate::json::{MAX_DEPTH, Pointer, Value};
-use crate::yaml::{Problem, documents};
+use crate::yaml::{YamlErrorKind, documents};
 
 fn values(text: &str) -> Vec<String> {
     documents(text).unwrap().iter().map(|document| document.value.to_string()).collect()
@@ -153,7 +153,7 @@ fn depth_is_bounded_and_no_depth_uses_up_the_stack() {
         assert!(documents(&text).is_ok());
     }
     for text in [items(MAX_DEPTH + 1), maps(MAX_DEPTH + 1), items(100_000), maps(3_000)] {
-        assert_eq!(documents(&text).unwrap_err().problem, Problem::TooDeep);
+        assert_eq!(documents(&text).unwrap_err().problem, YamlErrorKind::TooDeep);
     }
     for text in [
         "[".repeat(100_000),
@@ -170,7 +170,7 @@ fn depth_is_bounded_and_no_depth_uses_up_the_stack() {
         writeln!(text, "a{0}: &a{0} [[*a{n}]]", n + 1).unwrap();
         text
     });
-    assert_eq!(documents(&longer).unwrap_err().problem, Problem::TooDeep);
+    assert_eq!(documents(&longer).unwrap_err().problem, YamlErrorKind::TooDeep);
 }
 
 #[test]
@@ -179,14 +179,14 @@ fn aliases_do_not_explode() {
         writeln!(text, "a{0}: &a{0} [*a{n}, *a{n}, *a{n}, *a{n}, *a{n}]", n + 1).unwrap();
         text
     });
-    assert_eq!(documents(&laughs).unwrap_err().problem, Problem::TooMany);
+    assert_eq!(documents(&laughs).unwrap_err().problem, YamlErrorKind::TooMany);
     let long = format!("a: &a {}\nb: [{}]\n", "x".repeat(1 << 20), "*a, ".repeat(10_000));
-    assert_eq!(documents(&long).unwrap_err().problem, Problem::TooMany);
+    assert_eq!(documents(&long).unwrap_err().problem, YamlErrorKind::TooMany);
     let merges = (0..30).fold("a0: &a0 {x: 1}\n".to_owned(), |mut text, n| {
         writeln!(text, "a{0}: &a{0} {{<<: [*a{n}, *a{n}, *a{n}], k{n}: *a{n}}}", n + 1).unwrap();
         text
     });
-    assert_eq!(documents(&merges).unwrap_err().problem, Problem::TooMany);
+    assert_eq!(documents(&merges).unwrap_err().problem, YamlErrorKind::TooMany);
 }
 
 /// Pieces that YAML gives a meaning to, in any order.

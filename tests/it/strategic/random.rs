@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use reviser::json::Value;
-use reviser::patch::Problem;
+use reviser::patch::PatchErrorKind;
 use reviser::patch::strategic::apply;
 
 use super::generate::{Generator, KINDS};
@@ -71,12 +71,12 @@ fn compare(object: &str, patch: &str, theirs: Option<&serde_json::Value>) -> Res
             Err(format!("ours    {ours}\n  kubectl {theirs}"))
         }
         (Err(error), Some(theirs)) => match error.problem {
-            Problem::Ambiguous { .. }
-            | Problem::AddedTwice { .. }
-            | Problem::NoPlace(_)
+            PatchErrorKind::Ambiguous { .. }
+            | PatchErrorKind::AddedTwice { .. }
+            | PatchErrorKind::NoPlace(_)
             // A map where the kind has a scalar.
-            | Problem::UnknownField { .. }
-            | Problem::SetAndDeleted(_) => Ok("only we refuse"),
+            | PatchErrorKind::UnknownField { .. }
+            | PatchErrorKind::SetAndDeleted(_) => Ok("only we refuse"),
             problem => Err(format!("ours    {} {problem}\n  kubectl {theirs}", error.place)),
         },
         (Ok(ours), None) => Err(format!("ours    {ours}\n  kubectl refuses")),

@@ -14,7 +14,7 @@ fn merged(object: &str, patch: &str, schema: &Schema) -> (String, Vec<(String, u
     (merged.value.to_string(), shortened)
 }
 
-fn problem(object: &str, patch: &str, schema: &Schema) -> (String, Problem) {
+fn problem(object: &str, patch: &str, schema: &Schema) -> (String, PatchErrorKind) {
     let error = apply(&value(object), &value(patch), schema).unwrap_err();
     (error.place.to_string(), error.problem)
 }
@@ -116,7 +116,7 @@ fn an_item_without_a_declared_key_stays_in_the_object_and_is_an_error_in_the_pat
         let (result, _) = merged(INGRESS, patch, &rules);
         assert!(result.contains(rest), "{result}");
     }
-    let missing = Problem::KeyMissing { key: "host".to_owned(), of: "patch" };
+    let missing = PatchErrorKind::KeyMissing { key: "host".to_owned(), of: "patch" };
     for item in [r#"{"http":{}}"#, r#"{"host":null}"#, r#"{"host":["b"]}"#] {
         let patch = format!(r#"{{"spec":{{"rules":[{item}]}}}}"#);
         assert_eq!(problem(INGRESS, &patch, &rules), ("/spec/rules".to_owned(), missing.clone()));
@@ -124,7 +124,7 @@ fn an_item_without_a_declared_key_stays_in_the_object_and_is_an_error_in_the_pat
     let several = declaring(Schema::custom(&[]), "/rows", &["a", "b.c"]);
     assert_eq!(
         problem(r#"{"rows":[]}"#, r#"{"rows":[{"a":1}]}"#, &several),
-        ("/rows".to_owned(), Problem::KeyMissing { key: "b.c".to_owned(), of: "patch" })
+        ("/rows".to_owned(), PatchErrorKind::KeyMissing { key: "b.c".to_owned(), of: "patch" })
     );
     assert_eq!(
         merged(
@@ -142,7 +142,7 @@ fn an_item_without_a_declared_key_stays_in_the_object_and_is_an_error_in_the_pat
             &several
         )
         .1,
-        Problem::Ambiguous { key: "a`, `b.c".to_owned(), lacks: None }
+        PatchErrorKind::Ambiguous { key: "a`, `b.c".to_owned(), lacks: None }
     );
 }
 
@@ -173,7 +173,7 @@ fn items_that_share_the_merge_key_are_told_apart_by_all_keys() {
         patch(r#"{"port":53,"$patch":"delete"}"#),
         without(r#"{"port":53,"protocol":"UDP","name":"u"},"#).replace(r#",{"port":53,"name":"t"}"#, "")
     );
-    let lacks = Problem::Ambiguous { key: "port".to_owned(), lacks: Some("protocol".to_owned()) };
+    let lacks = PatchErrorKind::Ambiguous { key: "port".to_owned(), lacks: Some("protocol".to_owned()) };
     assert_eq!(
         refused(DNS, r#"{"spec":{"ports":[{"port":53,"nodePort":1}]}}"#),
         ("/spec/ports".to_owned(), lacks)
@@ -206,7 +206,7 @@ fn one_item_with_the_merge_key_is_merged_as_kubectl_does() {
         patched(&none, &format!(r#"{{"spec":{{"ports":[{both}]}}}}"#)),
         none.replace("[]", &format!("[{both}]"))
     );
-    let lacks = Problem::Ambiguous { key: "port".to_owned(), lacks: Some("protocol".to_owned()) };
+    let lacks = PatchErrorKind::Ambiguous { key: "port".to_owned(), lacks: Some("protocol".to_owned()) };
     assert_eq!(
         refused(one, r#"{"spec":{"ports":[{"port":53,"protocol":"TCP"},{"port":53,"name":"n"}]}}"#).1,
         lacks
@@ -238,8 +238,10 @@ fn constraints_and_container_ports_have_two_keys_in_every_pod_template() {
     );
     // There is no default that would tell which is meant.
     let item = r#"{"topologySpreadConstraints":[{"topologyKey":"zone","maxSkew":2}]}"#;
-    let lacks =
-        Problem::Ambiguous { key: "topologyKey".to_owned(), lacks: Some("whenUnsatisfiable".to_owned()) };
+    let lacks = PatchErrorKind::Ambiguous {
+        key: "topologyKey".to_owned(),
+        lacks: Some("whenUnsatisfiable".to_owned()),
+    };
     assert_eq!(refused(&spread, &patch(item)).1, lacks);
 
     let ports = object(
@@ -305,8 +307,8 @@ fn a_list_that_becomes_shorter_is_noted_unless_the_patch_says_that_it_is_meant()
         [("/a/rows".to_owned(), 1)]
     );
     for (item, expected) in [
-        (r#"{"key":"a","$patch":"delete"}"#, Problem::DeletesOfWhole),
-        (r#"{"$patch":"x"}"#, Problem::UnknownWord),
+        (r#"{"key":"a","$patch":"delete"}"#, PatchErrorKind::DeletesOfWhole),
+        (r#"{"$patch":"x"}"#, PatchErrorKind::UnknownWord),
     ] {
         let patch = format!(r#"{{"spec":{{"tolerations":[{item}]}}}}"#);
         assert_eq!(refused(pod, &patch), ("/spec/tolerations".to_owned(), expected));

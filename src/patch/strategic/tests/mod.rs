@@ -5,7 +5,7 @@ mod keys;
 
 use super::*;
 use crate::json::{Kind, Pointer};
-use crate::patch::{Fault, Problem};
+use crate::patch::{InvalidPatchError, PatchErrorKind};
 
 fn value(text: &str) -> Value<'_> {
     Value::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -36,14 +36,17 @@ fn custom(object: &str, patch: &str, schema: &Schema) -> String {
 }
 
 /// Where in the object it fails, and how.
-fn refused(object: &str, patch: &str) -> (String, Problem) {
+fn refused(object: &str, patch: &str) -> (String, PatchErrorKind) {
     let object = value(object);
     let error = apply(&object, &value(patch), &schema_of(&object)).unwrap_err();
     (error.place.to_string(), error.problem)
 }
 
-fn faults(patch: &str) -> Vec<(String, Problem)> {
-    check(&value(patch)).into_iter().map(|Fault { place, problem }| (place.to_string(), problem)).collect()
+fn faults(patch: &str) -> Vec<(String, PatchErrorKind)> {
+    check(&value(patch))
+        .into_iter()
+        .map(|InvalidPatchError { place, problem }| (place.to_string(), problem))
+        .collect()
 }
 
 #[test]
@@ -120,12 +123,12 @@ fn items_with_one_key_stay_where_they_are_unless_the_patch_names_them() {
         patched(service, r#"{"spec":{"ports":[{"port":80,"name":"web"}]}}"#),
         service.replace(r#"{"port":80}"#, r#"{"port":80,"name":"web"}"#)
     );
-    let problem = Problem::Ambiguous { key: "port".to_owned(), lacks: Some("protocol".to_owned()) };
+    let problem = PatchErrorKind::Ambiguous { key: "port".to_owned(), lacks: Some("protocol".to_owned()) };
     assert_eq!(
         refused(service, r#"{"spec":{"ports":[{"port":53,"name":"dns"}]}}"#),
         ("/spec/ports".to_owned(), problem)
     );
-    let problem = Problem::AddedTwice { key: "port".to_owned() };
+    let problem = PatchErrorKind::AddedTwice { key: "port".to_owned() };
     assert_eq!(
         refused(service, r#"{"spec":{"ports":[{"port":1},{"port":1}]}}"#),
         ("/spec/ports".to_owned(), problem)
@@ -217,27 +220,33 @@ fn the_table_knows_the_kinds_of_kubernetes_and_no_others() {
 #[test]
 fn errors_tell_the_place_in_the_object() {
     let pod = r#"{"apiVersion":"v1","kind":"Pod","spec":{"containers":[{"name":"a"},{"name":"b","env":[{"name":"A"}]}]}}"#;
-    let missing = || Problem::KeyMissing { key: "name".to_owned(), of: "patch" };
+    let missing = || PatchErrorKind::KeyMissing { key: "name".to_owned(), of: "patch" };
     assert_eq!(
         refused(pod, r#"{"spec":{"containers":[{"name":"b","env":[{"value":"1"}]}]}}"#),
         ("/spec/containers/1/env".to_owned(), missing())
     );
     assert_eq!(
         refused(&pod.replace(r#"{"name":"a"}"#, "{}"), r#"{"spec":{"containers":[]}}"#),
-        ("/spec/containers/0".to_owned(), Problem::KeyMissing { key: "name".to_owned(), of: "object" })
+        (
+            "/spec/containers/0".to_owned(),
+            PatchErrorKind::KeyMissing { key: "name".to_owned(), of: "object" }
+        )
     );
     assert_eq!(
         refused(pod, r#"{"spec":{"containers":["a"]}}"#),
-        ("/spec/containers".to_owned(), Problem::MixedItems)
+        ("/spec/containers".to_owned(), PatchErrorKind::MixedItems)
     );
     assert_eq!(
         refused(r#"{"apiVersion":"v1","kind":"Pod","spec":{"x":[]}}"#, r#"{"spec":{"x":[1]}}"#),
-        ("/spec/x".to_owned(), Problem::UnknownField { name: "x".to_owned(), holds: "list" })
+        ("/spec/x".to_owned(), PatchErrorKind::UnknownField { name: "x".to_owned(), holds: "list" })
     );
-    assert_eq!(refused(pod, r#"{"spec":{"$patch":"merge"}}"#), ("/spec".to_owned(), Problem::UnknownWord));
-    assert_eq!(refused(pod, r#"{"$patch":"delete"}"#), (String::new(), Problem::DeletesAll));
-    assert_eq!(refused(pod, "[]"), (String::new(), Problem::NotAMap(Kind::Array)));
-    assert_eq!(refused("1", "{}"), (String::new(), Problem::NotAMap(Kind::Number)));
+    assert_eq!(
+        refused(pod, r#"{"spec":{"$patch":"merge"}}"#),
+        ("/spec".to_owned(), PatchErrorKind::UnknownWord)
+    );
+    assert_eq!(refused(pod, r#"{"$patch":"delete"}"#), (String::new(), PatchErrorKind::DeletesAll));
+    assert_eq!(refused(pod, "[]"), (String::new(), PatchErrorKind::NotAMap(Kind::Array)));
+    assert_eq!(refused("1", "{}"), (String::new(), PatchErrorKind::NotAMap(Kind::Number)));
 
     let object = value(pod);
     let error = apply(&object, &value(r#"{"spec":{"containers":[{}]}}"#), &schema_of(&object)).unwrap_err();
@@ -252,7 +261,7 @@ fn a_field_is_not_set_to_what_is_deleted_from_it() {
         r#"{"metadata":{"finalizers":["b","a"],"$deleteFromPrimitiveList/finalizers":["a"]}}"#,
         r#"{"metadata":{"finalizers":["b"],"$deleteFromPrimitiveList/finalizers":null}}"#,
     ] {
-        let problem = Problem::SetAndDeleted("finalizers".to_owned());
+        let problem = PatchErrorKind::SetAndDeleted("finalizers".to_owned());
         assert_eq!(refused(pod, patch), ("/metadata/finalizers".to_owned(), problem.clone()));
         assert_eq!(faults(patch), [("/metadata/$deleteFromPrimitiveList~1finalizers".to_owned(), problem)]);
     }
@@ -263,13 +272,14 @@ fn a_field_is_not_set_to_what_is_deleted_from_it() {
 
 #[test]
 fn what_can_be_refused_at_load_is_refused_with_its_place() {
-    let not_a_list = |directive: &str, found| Problem::NotAList { directive: directive.to_owned(), found };
-    let nearly = |found: &str, meant| Problem::NearlyDirective { found: found.to_owned(), meant };
+    let not_a_list =
+        |directive: &str, found| PatchErrorKind::NotAList { directive: directive.to_owned(), found };
+    let nearly = |found: &str, meant| PatchErrorKind::NearlyDirective { found: found.to_owned(), meant };
     for (patch, place, problem) in [
-        ("[]", "", Problem::NotAMap(Kind::Array)),
-        (r#"{"$patch":"delete"}"#, "/$patch", Problem::DeletesAll),
-        (r#"{"a":[{"$patch":"merge"}]}"#, "/a/0/$patch", Problem::UnknownWord),
-        (r#"{"a":{"$patch":null}}"#, "/a/$patch", Problem::UnknownWord),
+        ("[]", "", PatchErrorKind::NotAMap(Kind::Array)),
+        (r#"{"$patch":"delete"}"#, "/$patch", PatchErrorKind::DeletesAll),
+        (r#"{"a":[{"$patch":"merge"}]}"#, "/a/0/$patch", PatchErrorKind::UnknownWord),
+        (r#"{"a":{"$patch":null}}"#, "/a/$patch", PatchErrorKind::UnknownWord),
         (r#"{"$Patch":"replace"}"#, "/$Patch", nearly("$Patch", "$patch")),
         (r#"{"$path":"replace"}"#, "/$path", nearly("$path", "$patch")),
         (r#"{"$retainkeys":[]}"#, "/$retainkeys", nearly("$retainkeys", "$retainKeys")),
@@ -283,26 +293,30 @@ fn what_can_be_refused_at_load_is_refused_with_its_place() {
             "/$deleteFromPrimitivList~1a",
             nearly("$deleteFromPrimitivList/a", "$deleteFromPrimitiveList"),
         ),
-        (r#"{"$setElementOrder":[]}"#, "/$setElementOrder", Problem::NoListName("$setElementOrder")),
-        (r#"{"$setElementOrderOf/a":[]}"#, "/$setElementOrderOf~1a", Problem::NoListName("$setElementOrder")),
+        (r#"{"$setElementOrder":[]}"#, "/$setElementOrder", PatchErrorKind::NoListName("$setElementOrder")),
+        (
+            r#"{"$setElementOrderOf/a":[]}"#,
+            "/$setElementOrderOf~1a",
+            PatchErrorKind::NoListName("$setElementOrder"),
+        ),
         (
             r#"{"$deleteFromPrimitiveList":[]}"#,
             "/$deleteFromPrimitiveList",
-            Problem::NoListName("$deleteFromPrimitiveList"),
+            PatchErrorKind::NoListName("$deleteFromPrimitiveList"),
         ),
         (
             r#"{"$deleteFromPrimitiveList/a":"b"}"#,
             "/$deleteFromPrimitiveList~1a",
             not_a_list("$deleteFromPrimitiveList/a", Kind::String),
         ),
-        (r#"{"$setElementOrder/a":[1,"a"]}"#, "/$setElementOrder~1a", Problem::MixedItems),
+        (r#"{"$setElementOrder/a":[1,"a"]}"#, "/$setElementOrder~1a", PatchErrorKind::MixedItems),
         (r#"{"$setElementOrder/a":[],"a":null}"#, "/a", not_a_list("$setElementOrder/a", Kind::Null)),
         (r#"{"$retainKeys":"a"}"#, "/$retainKeys", not_a_list("$retainKeys", Kind::String)),
-        (r#"{"$retainKeys":["a"],"a":1,"b":2}"#, "/$retainKeys", Problem::NotRetained("b".to_owned())),
+        (r#"{"$retainKeys":["a"],"a":1,"b":2}"#, "/$retainKeys", PatchErrorKind::NotRetained("b".to_owned())),
         (
             r#"{"$retainKeys":["a",{}]}"#,
             "/$retainKeys/1",
-            Problem::BadItem { directive: "$retainKeys".to_owned(), found: Kind::Object },
+            PatchErrorKind::BadItem { directive: "$retainKeys".to_owned(), found: Kind::Object },
         ),
     ] {
         assert_eq!(faults(patch), [(place.to_owned(), problem)], "{patch}");

@@ -7,12 +7,12 @@ use crate::json::{Kind, Pointer, PointerError};
 /// Why a patch is refused before it is applied to anything, and where in the patch.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("failed to read the patch{}", At(.place))]
-pub struct Fault {
+pub struct InvalidPatchError {
     /// The place in the patch.
     pub place: Pointer,
     /// What is wrong there.
     #[source]
-    pub problem: Problem,
+    pub problem: PatchErrorKind,
 }
 
 /// Why a patch cannot be applied to an object, and where in the object.
@@ -25,12 +25,12 @@ pub struct PatchError {
     pub operation: Option<usize>,
     /// What is wrong there.
     #[source]
-    pub problem: Problem,
+    pub problem: PatchErrorKind,
 }
 
 /// What can be wrong. The texts name fields and directives of the patch, and nothing that an object holds.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Problem {
+pub enum PatchErrorKind {
     /// The patch, or what it is applied to, is no map.
     #[error("a strategic merge patch is a map for a map, found {0}")]
     NotAMap(Kind),

@@ -1,32 +1,32 @@
 //! Where a walk through an object is.
 
-use super::{PatchError, Problem};
+use super::{PatchError, PatchErrorKind};
 use crate::json::Pointer;
 
 /// A place in an object, as a chain of steps on the stack. It becomes a pointer only when something is wrong there.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'p>(Option<(&'p Self, Step<'p>)>);
+pub(super) struct FieldPath<'p>(Option<(&'p Self, PathStep<'p>)>);
 
 #[derive(Clone, Copy)]
-enum Step<'p> {
+enum PathStep<'p> {
     Name(&'p str),
     Index(usize),
 }
 
-impl<'p> Place<'p> {
+impl<'p> FieldPath<'p> {
     pub(super) const ROOT: Self = Self(None);
 
     /// The member `name` of what is here.
     pub(super) fn member(&'p self, name: &'p str) -> Self {
-        Self(Some((self, Step::Name(name))))
+        Self(Some((self, PathStep::Name(name))))
     }
 
     /// The item at `index` of what is here.
     pub(super) fn item(&'p self, index: usize) -> Self {
-        Self(Some((self, Step::Index(index))))
+        Self(Some((self, PathStep::Index(index))))
     }
 
-    pub(super) fn error(&self, problem: Problem) -> Failed {
+    pub(super) fn error(&self, problem: PatchErrorKind) -> Failed {
         Failed(Box::new(PatchError { place: self.pointer(), operation: None, problem }))
     }
 
@@ -35,8 +35,8 @@ impl<'p> Place<'p> {
         let mut here = self;
         while let Some((outer, step)) = &here.0 {
             steps.push(match step {
-                Step::Name(name) => (*name).to_owned(),
-                Step::Index(index) => index.to_string(),
+                PathStep::Name(name) => (*name).to_owned(),
+                PathStep::Index(index) => index.to_string(),
             });
             here = outer;
         }
