@@ -35,7 +35,7 @@ pub use call::Within;
 pub use error::{CallError, ConnectError};
 pub use kind::Kind;
 pub use stored::Stored;
-pub use watch::{Event, Watched};
+pub use watch::{Event, ObjectKey, StoredMetadata};
 
 /// The longest that one call may take. Who waits for an admission review waits ten seconds.
 pub const CALL_LIMIT: Duration = Duration::from_secs(8);

@@ -1,12 +1,14 @@
-//! Watches.
+//! Watches of all objects of a kind.
+//!
+//! `kube`'s `watcher` lists, watches, and starts again after errors and after 410 Gone. The objects that a new list no
+//! longer shows are reported as deleted here, so that callers handle neither relists nor lost events.
 
-use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use futures_util::StreamExt as _;
-use futures_util::stream::BoxStream;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::core::{ApiResource, DynamicResourceScope};
+use futures_util::stream::{self, BoxStream};
+use kube::core::{ApiResource, PartialObjectMeta};
 use kube::runtime::WatchStreamExt as _;
 use kube::runtime::watcher::{self, Config};
 use kube::{Api, Resource};
@@ -15,137 +17,160 @@ use serde::de::DeserializeOwned;
 use super::error::told;
 use super::{ApiServer, Kind, Stored};
 
-/// How much of the objects is watched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Watched {
-    /// The whole of them.
-    Whole,
-    /// Their metadata alone.
-    Metadata,
+/// The metadata of an object.
+pub type StoredMetadata = PartialObjectMeta<Stored>;
+
+/// Names an object of a kind. The namespace is empty for a kind that has none.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ObjectKey {
+    /// The namespace.
+    pub namespace: String,
+    /// The name.
+    pub name: String,
 }
 
-/// What a watch sees.
+impl ObjectKey {
+    /// The key of an object.
+    pub fn of(object: &impl Resource) -> Self {
+        let metadata = object.meta();
+        Self {
+            namespace: metadata.namespace.clone().unwrap_or_default(),
+            name: metadata.name.clone().unwrap_or_default(),
+        }
+    }
+}
+
+/// What a watch reports.
 #[derive(Debug)]
-pub enum Event {
-    /// What comes until [`Synced`](Self::Synced) is all there is. What was there before and is not among it is gone.
-    Restarted,
-    /// This is an object now. After [`Synced`](Self::Synced) it is new or has changed, or perhaps not.
-    Applied(Stored),
-    /// All that there was at some moment since [`Restarted`](Self::Restarted) has come.
+pub enum Event<K = Stored> {
+    /// An object was created or changed, or is part of a list. It may be unchanged.
+    Applied(K),
+    /// An object was deleted.
+    Deleted(ObjectKey),
+    /// A list is complete: each object that existed was applied, and those that are gone were deleted.
     Synced,
-    /// This object is gone; this is what it was last.
-    Deleted(Stored),
-    /// Nothing can be seen at the moment: why. It is tried again, later each time.
+    /// The server can't be watched. The watch goes on by itself, with exponential backoff.
     Failed {
         /// Why, in one line.
         problem: String,
-        /// The server does not serve that kind.
+        /// The server does not serve the kind.
         not_served: bool,
-        /// The server does not let us.
+        /// The server refuses the request (401 or 403).
         forbidden: bool,
     },
 }
 
-/// How long a server lets a watch stand, and so how long a connection may be dead before that is noticed.
+/// How long a server keeps a watch open, and so the longest that a dead connection goes unnoticed.
 const WATCH_SECONDS: u32 = 120;
 
 impl ApiServer {
-    /// Watches all objects of a kind, for ever.
-    pub fn watch(&self, kind: &Kind, what: Watched) -> BoxStream<'static, Event> {
-        let resource = kind.for_kube();
-        match what {
-            Watched::Whole => events::<Stored>(Api::all_with(self.client.clone(), &resource)),
-            Watched::Metadata => events::<MetadataOnly>(Api::all_with(self.client.clone(), &resource)),
-        }
+    /// Watches all objects of a kind. The stream never ends.
+    pub fn watch(&self, kind: &Kind) -> BoxStream<'static, Event> {
+        self.events(kind)
+    }
+
+    /// Watches the metadata of all objects of a kind. The stream never ends.
+    pub fn watch_metadata(&self, kind: &Kind) -> BoxStream<'static, Event<StoredMetadata>> {
+        self.events(kind)
+    }
+
+    fn events<K>(&self, kind: &Kind) -> BoxStream<'static, Event<K>>
+    where
+        K: Resource<DynamicType = ApiResource> + Clone + Debug + DeserializeOwned + Send + 'static,
+    {
+        let api = Api::<K>::all_with(self.client.clone(), &kind.for_kube());
+        let events = watcher::watcher(api, Config::default().timeout(WATCH_SECONDS)).default_backoff();
+        let mut known = KnownKeys::default();
+        events.flat_map(move |event| stream::iter(known.events(event))).boxed()
     }
 }
 
-/// The same object, watched by its metadata alone.
-#[derive(Clone, Debug, serde::Deserialize)]
-#[serde(transparent)]
-struct MetadataOnly(Stored);
-
-impl From<MetadataOnly> for Stored {
-    fn from(MetadataOnly(stored): MetadataOnly) -> Self {
-        stored
-    }
+/// The objects that a watch has reported.
+#[derive(Debug, Default)]
+struct KnownKeys {
+    all: BTreeSet<ObjectKey>,
+    /// Those that the current list has not shown so far.
+    unlisted: BTreeSet<ObjectKey>,
 }
 
-impl Resource for MetadataOnly {
-    type DynamicType = ApiResource;
-    type Scope = DynamicResourceScope;
-
-    fn metadata_api() -> bool {
-        true
-    }
-
-    fn kind(kind: &ApiResource) -> Cow<'_, str> {
-        Stored::kind(kind)
-    }
-
-    fn group(kind: &ApiResource) -> Cow<'_, str> {
-        Stored::group(kind)
-    }
-
-    fn version(kind: &ApiResource) -> Cow<'_, str> {
-        Stored::version(kind)
-    }
-
-    fn plural(kind: &ApiResource) -> Cow<'_, str> {
-        Stored::plural(kind)
-    }
-
-    fn meta(&self) -> &ObjectMeta {
-        self.0.meta()
-    }
-
-    fn meta_mut(&mut self) -> &mut ObjectMeta {
-        self.0.meta_mut()
-    }
-}
-
-fn events<K>(api: Api<K>) -> BoxStream<'static, Event>
-where
-    K: Resource + Clone + DeserializeOwned + Debug + Send + Into<Stored> + 'static,
-{
-    let config = Config::default().timeout(WATCH_SECONDS);
-    let event = |seen: Result<watcher::Event<K>, watcher::Error>| match seen {
-        Ok(watcher::Event::Init) => Event::Restarted,
-        Ok(watcher::Event::InitApply(object) | watcher::Event::Apply(object)) => {
-            Event::Applied(object.into())
-        }
-        Ok(watcher::Event::InitDone) => Event::Synced,
-        Ok(watcher::Event::Delete(object)) => Event::Deleted(object.into()),
-        Err(error) => {
-            let code = code(&error);
-            Event::Failed {
-                problem: problem(&error),
-                not_served: code == Some(404),
-                forbidden: matches!(code, Some(401 | 403)),
+impl KnownKeys {
+    fn events<K: Resource>(&mut self, event: watcher::Result<watcher::Event<K>>) -> Vec<Event<K>> {
+        match event {
+            Ok(watcher::Event::Init) => {
+                self.unlisted.clone_from(&self.all);
+                Vec::new()
             }
+            Ok(watcher::Event::InitApply(object) | watcher::Event::Apply(object)) => {
+                let key = ObjectKey::of(&object);
+                self.unlisted.remove(&key);
+                self.all.insert(key);
+                vec![Event::Applied(object)]
+            }
+            Ok(watcher::Event::InitDone) => {
+                let deleted = std::mem::take(&mut self.unlisted);
+                self.all.retain(|key| !deleted.contains(key));
+                deleted.into_iter().map(Event::Deleted).chain([Event::Synced]).collect()
+            }
+            Ok(watcher::Event::Delete(object)) => {
+                let key = ObjectKey::of(&object);
+                self.all.remove(&key);
+                vec![Event::Deleted(key)]
+            }
+            Err(error) => vec![failed(&error)],
         }
-    };
-    watcher::watcher(api, config).default_backoff().map(event).boxed()
-}
-
-/// What the server answered with instead.
-fn code(error: &watcher::Error) -> Option<u16> {
-    match error {
-        watcher::Error::InitialListFailed(kube::Error::Api(status))
-        | watcher::Error::WatchStartFailed(kube::Error::Api(status)) => Some(status.code),
-        _ => None,
     }
 }
 
-/// What is wrong, in the server's words where it has some.
-fn problem(error: &watcher::Error) -> String {
-    match error {
+fn failed<K>(error: &watcher::Error) -> Event<K> {
+    let status =
+        |status: &kube::core::Status| format!("{} ({} {})", status.message, status.code, status.reason);
+    let (problem, code) = match error {
+        watcher::Error::InitialListFailed(kube::Error::Api(refusal))
+        | watcher::Error::WatchStartFailed(kube::Error::Api(refusal)) => (status(refusal), refusal.code),
         watcher::Error::InitialListFailed(error)
         | watcher::Error::WatchStartFailed(error)
-        | watcher::Error::WatchFailed(error) => told(error),
-        watcher::Error::WatchError(status) => {
-            format!("{} ({} {})", status.message, status.code, status.reason)
-        }
-        watcher::Error::NoResourceVersion => error.to_string(),
+        | watcher::Error::WatchFailed(error) => (told(error), 0),
+        watcher::Error::WatchError(refusal) => (status(refusal), 0),
+        watcher::Error::NoResourceVersion => (error.to_string(), 0),
+    };
+    Event::Failed { problem, not_served: code == 404, forbidden: matches!(code, 401 | 403) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(name: &str) -> Stored {
+        serde_json::from_str(&format!(r#"{{"metadata":{{"name":"{name}","namespace":"shop"}}}}"#)).unwrap()
+    }
+
+    fn report(known: &mut KnownKeys, event: watcher::Event<Stored>) -> String {
+        let print = |event: Event| match event {
+            Event::Applied(object) => format!("+{}", object.name()),
+            Event::Deleted(key) => format!("-{}/{}", key.namespace, key.name),
+            Event::Synced => "synced".to_owned(),
+            Event::Failed { problem, .. } => problem,
+        };
+        known.events(Ok(event)).into_iter().map(print).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn objects_that_a_relist_does_not_show_are_deleted() {
+        let mut known = KnownKeys::default();
+        let mut report = |event| report(&mut known, event);
+        assert_eq!(report(watcher::Event::Init), "");
+        assert_eq!(report(watcher::Event::InitApply(object("a"))), "+a");
+        assert_eq!(report(watcher::Event::InitApply(object("b"))), "+b");
+        assert_eq!(report(watcher::Event::InitDone), "synced");
+        assert_eq!(report(watcher::Event::Apply(object("c"))), "+c");
+        assert_eq!(report(watcher::Event::Delete(object("b"))), "-shop/b");
+        // A list that fails half way is begun again.
+        assert_eq!(report(watcher::Event::Init), "");
+        assert_eq!(report(watcher::Event::InitApply(object("a"))), "+a");
+        assert_eq!(report(watcher::Event::Init), "");
+        assert_eq!(report(watcher::Event::InitApply(object("c"))), "+c");
+        assert_eq!(report(watcher::Event::InitDone), "-shop/a synced");
+        assert_eq!(report(watcher::Event::Init), "");
+        assert_eq!(report(watcher::Event::InitDone), "-shop/c synced");
     }
 }

@@ -14,7 +14,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
 use super::active_policies::ActivePolicies;
-use crate::apiserver::{ApiServer, Event, Kind, Stored, Watched};
+use crate::apiserver::{ApiServer, Event, Kind, ObjectKey, Stored};
 use crate::controller::PolicyResource;
 use crate::domain::PolicyKind;
 use crate::doors::StoredPolicies;
@@ -35,8 +35,7 @@ struct Document {
     status: Option<serde_json::Value>,
 }
 
-/// Kind, namespace and name.
-type Key = (PolicyKind, String, String);
+type Key = (PolicyKind, ObjectKey);
 
 #[derive(Debug)]
 pub(super) struct CustomPolicies {
@@ -72,8 +71,6 @@ impl CustomMetrics {
 /// How far a kind has been read.
 #[derive(Debug, Default)]
 struct Followed {
-    /// Those that have come since the watch began anew: what is not among them in the end is gone.
-    coming: Option<Vec<(String, String)>>,
     is_synced: bool,
     is_failing: bool,
 }
@@ -108,9 +105,8 @@ impl CustomPolicies {
 
     /// Never ends.
     pub(super) async fn follow(mut self) {
-        let watches = PolicyKind::ALL.map(|kind| {
-            self.server.watch(&kind.into(), Watched::Whole).map(move |event| (kind, event)).boxed()
-        });
+        let watches = PolicyKind::ALL
+            .map(|kind| self.server.watch(&kind.into()).map(move |event| (kind, event)).boxed());
         let mut events = select_all(watches);
         while let Some((kind, event)) = events.next().await {
             let mut changed = self.take(kind, event);
@@ -153,46 +149,25 @@ impl CustomPolicies {
             }
             return false;
         }
-        // To begin anew is not to have seen something.
-        if !matches!(event, Event::Restarted) && std::mem::take(&mut followed.is_failing) {
+        if std::mem::take(&mut followed.is_failing) {
             self.metrics.unwatched.dec();
             tracing::info!(kind = Kind::from(kind).resource(), "watching policies again");
         }
         match event {
-            Event::Restarted => {
-                followed.coming = Some(Vec::new());
-                false
-            }
-            Event::Applied(stored) => {
-                let key = (stored.namespace().to_owned(), stored.name().to_owned());
-                if let Some(coming) = &mut followed.coming {
-                    coming.push(key.clone());
-                }
-                self.keep(kind, key, &stored)
-            }
-            Event::Deleted(stored) => {
-                let key = (kind, stored.namespace().to_owned(), stored.name().to_owned());
-                self.documents.remove(&key).is_some()
-            }
-            Event::Synced => {
-                let coming = followed.coming.take().unwrap_or_default();
-                let is_first = !std::mem::replace(&mut followed.is_synced, true);
-                let before = self.documents.len();
-                let there: std::collections::BTreeSet<_> = coming.into_iter().collect();
-                self.documents.retain(|(other, namespace, name), _| {
-                    *other != kind || there.contains(&(namespace.clone(), name.clone()))
-                });
-                is_first || self.documents.len() != before
-            }
+            Event::Applied(stored) => self.keep(kind, &stored),
+            Event::Deleted(key) => self.documents.remove(&(kind, key)).is_some(),
+            Event::Synced => !std::mem::replace(&mut followed.is_synced, true),
             Event::Failed { .. } => false,
         }
     }
 
-    fn keep(&mut self, kind: PolicyKind, (namespace, name): (String, String), stored: &Stored) -> bool {
+    fn keep(&mut self, kind: PolicyKind, stored: &Stored) -> bool {
+        let key = ObjectKey::of(stored);
         let value = match Value::parse(stored.text().as_bytes()) {
             Ok(value) => value.into_owned(),
             Err(error) => {
                 // An API server sends valid JSON: it can only be nested too deeply.
+                let ObjectKey { namespace, name } = &key;
                 tracing::error!(kind = %Kind::from(kind), namespace, name, %error, "failed to read a policy");
                 Value::empty_object()
             }
@@ -206,7 +181,7 @@ impl CustomPolicies {
             status: status.and_then(|Status { status }| status),
         };
         let (uid, generation, value) = (document.uid.clone(), document.generation, document.value.clone());
-        let before = self.documents.insert((kind, namespace, name), document);
+        let before = self.documents.insert((kind, key), document);
         before.is_none_or(|before| {
             before.uid != uid || before.generation != generation || before.value != value
         })
@@ -218,7 +193,7 @@ impl CustomPolicies {
         for ((key, _), verdict) in documents.iter().zip(verdicts) {
             let Some(fault) = verdict.faults().next().map(ToString::to_string) else { continue };
             if self.faults.get(key) != Some(&fault) {
-                let (kind, namespace, name) = key;
+                let (kind, ObjectKey { namespace, name }) = key;
                 tracing::warn!(kind = %Kind::from(*kind), namespace, name, error = fault, "policy is faulty: objects that it selects are refused");
             }
             faults.insert(key.clone(), fault);
@@ -244,7 +219,7 @@ impl CustomPolicies {
         );
         self.log_faults(&documents, &verdicts);
         let verdicts = documents.into_iter().zip(verdicts).map(|((key, document), verdict)| {
-            let (kind, namespace, name) = key;
+            let (kind, ObjectKey { namespace, name }) = key;
             let Document { uid, generation, status, .. } = document;
             PolicyResource {
                 kind,

@@ -15,7 +15,7 @@ use super::metrics::ControllerMetrics;
 use super::planner::{Moment, Next, ObservedWork, Planner, RateLimits, Scope, TouchOutcome, WorkName};
 use super::policies::Policies;
 use super::statuses::Statuses;
-use crate::apiserver::{ApiServer, CallError, Event, Kind, Stored, Watched};
+use crate::apiserver::{ApiServer, CallError, Event, Kind, ObjectKey, Stored, StoredMetadata};
 use crate::domain::{BindingName, Code, Failure, allocation_annotation, annotated_allocation};
 use crate::doors::{WorkReview, review_work};
 use crate::json::Text;
@@ -49,8 +49,8 @@ struct Driver<'d> {
     calls: Calls,
     statuses: Statuses,
     report: Report,
-    /// The watches that see nothing at the moment.
-    blind: BTreeSet<String>,
+    /// The kinds whose watch fails.
+    failing_watches: BTreeSet<String>,
     /// Whether touches fail for something that is no fault of theirs.
     is_troubled: bool,
 }
@@ -87,13 +87,13 @@ pub(super) async fn drive(
         calls: FuturesUnordered::new(),
         statuses: Statuses::default(),
         report: Report::default(),
-        blind: BTreeSet::new(),
+        failing_watches: BTreeSet::new(),
         is_troubled: false,
     };
     driver.begin_epoch();
-    let mut works = server.watch(&Kind::WORK, Watched::Whole);
-    let mut bindings = server.watch(&Kind::RESOURCE_BINDING, Watched::Metadata);
-    let mut cluster_bindings = server.watch(&Kind::CLUSTER_RESOURCE_BINDING, Watched::Metadata);
+    let mut works = server.watch(&Kind::WORK);
+    let mut bindings = server.watch_metadata(&Kind::RESOURCE_BINDING);
+    let mut cluster_bindings = server.watch_metadata(&Kind::CLUSTER_RESOURCE_BINDING);
     loop {
         let wake = driver.act();
         tokio::select! {
@@ -104,7 +104,7 @@ pub(super) async fn drive(
             Ok(()) = policies.changed() => {
                 let now = Arc::clone(&policies.borrow_and_update());
                 if driver.take(now) {
-                    works = server.watch(&Kind::WORK, Watched::Whole);
+                    works = server.watch(&Kind::WORK);
                 }
             }
             () = sleep_until(wake) => {}
@@ -225,58 +225,53 @@ impl Driver<'_> {
 
     fn work(&mut self, event: Event) {
         let now = self.now();
-        self.sees(&Kind::WORK, &event);
+        self.log_watch(&Kind::WORK, &event);
         match event {
-            Event::Restarted => self.planner.begin_list(),
             Event::Applied(stored) => {
                 let seen = self.seen(&stored);
                 self.planner.applied(now, &name_of(&stored), seen);
             }
-            Event::Synced => self.planner.end_list(now),
-            Event::Deleted(stored) => self.planner.deleted(now, &name_of(&stored)),
+            Event::Synced => self.planner.synced(now),
+            Event::Deleted(ObjectKey { namespace, name }) => {
+                self.planner.deleted(now, &WorkName { namespace, name });
+            }
             Event::Failed { .. } => return,
         }
         self.report.outdated = true;
     }
 
-    fn binding(&mut self, scope: Scope, event: Event) {
+    fn binding(&mut self, scope: Scope, event: Event<StoredMetadata>) {
         let now = self.now();
         let kind = match scope {
             Scope::Namespace => Kind::RESOURCE_BINDING,
             Scope::Cluster => Kind::CLUSTER_RESOURCE_BINDING,
         };
-        self.sees(&kind, &event);
-        let name = |stored: &Stored| BindingName {
-            namespace: (scope == Scope::Namespace).then(|| stored.namespace().to_owned()),
-            name: stored.name().to_owned(),
+        self.log_watch(&kind, &event);
+        let name = |ObjectKey { namespace, name }| BindingName {
+            namespace: (scope == Scope::Namespace).then_some(namespace),
+            name,
         };
         match event {
-            Event::Restarted => self.planner.begin_bindings(scope),
-            Event::Applied(stored) => {
-                let version = stored.resource_version().to_owned();
-                self.planner.binding(now, &name(&stored), version, entries(&stored));
+            Event::Applied(binding) => {
+                let version = binding.metadata.resource_version.clone().unwrap_or_default();
+                let entries = ledger_entries(binding.metadata.annotations.iter().flatten());
+                self.planner.binding(now, &name(ObjectKey::of(&binding)), version, entries);
             }
-            Event::Synced => self.planner.end_bindings(now, scope),
-            Event::Deleted(stored) => self.planner.binding_deleted(now, &name(&stored)),
+            Event::Synced => self.planner.bindings_synced(now, scope),
+            Event::Deleted(key) => self.planner.binding_deleted(now, &name(key)),
             Event::Failed { .. } => {}
         }
     }
 
-    /// Logs once that a watch sees nothing, and once that it does again.
-    fn sees(&mut self, kind: &Kind, event: &Event) {
+    /// Logs once that a watch fails, and once that it works again.
+    fn log_watch<K>(&mut self, kind: &Kind, event: &Event<K>) {
         let kind = kind.to_string();
-        match event {
-            Event::Failed { problem, .. } => {
-                if self.blind.insert(kind.clone()) {
-                    tracing::warn!(%kind, error = %problem, "can't be watched; it is tried again");
-                }
+        if let Event::Failed { problem, .. } = event {
+            if self.failing_watches.insert(kind.clone()) {
+                tracing::warn!(%kind, error = %problem, "can't be watched; it is tried again");
             }
-            _ if self.blind.is_empty() => {}
-            _ => {
-                if self.blind.remove(&kind) {
-                    tracing::info!(%kind, "is watched again");
-                }
-            }
+        } else if self.failing_watches.remove(&kind) {
+            tracing::info!(%kind, "is watched again");
         }
     }
 
@@ -388,8 +383,9 @@ fn name_of(stored: &Stored) -> WorkName {
 }
 
 /// The entries of the ledger in the annotations of a binding.
-fn entries(stored: &Stored) -> BTreeMap<String, String> {
-    let annotations = stored.metadata().annotations.iter().flatten();
+fn ledger_entries<'a>(
+    annotations: impl Iterator<Item = (&'a String, &'a String)>,
+) -> BTreeMap<String, String> {
     let entry =
         |(key, cluster): (&String, &String)| Some((annotated_allocation(key)?.to_owned(), cluster.clone()));
     annotations.filter_map(entry).collect()

@@ -113,9 +113,8 @@ impl World {
         self.put_in_force(self.set.clone());
         let now = self.moment();
         for scope in [Scope::Namespace, Scope::Cluster] {
-            self.planner.begin_bindings(scope);
             self.tell_ledger();
-            self.planner.end_bindings(now, scope);
+            self.planner.bindings_synced(now, scope);
         }
     }
 
@@ -133,12 +132,14 @@ impl World {
     }
 
     fn list(&mut self) {
-        self.notice();
-        self.planner.begin_list();
+        let changed = self.notice();
+        for cluster in changed.iter().filter(|cluster| !self.told.contains_key(*cluster)) {
+            self.planner.deleted(self.moment(), &name(cluster));
+        }
         for cluster in self.told.keys().cloned().collect::<Vec<_>>() {
             self.tell(&cluster);
         }
-        self.planner.end_list(self.moment());
+        self.planner.synced(self.moment());
     }
 
     fn seen(&self, cluster: &str) -> ObservedWork {

@@ -46,29 +46,12 @@ pub enum Scope {
     Cluster,
 }
 
-impl Scope {
-    fn of(name: &BindingName) -> Self {
-        if name.namespace.is_some() { Self::Namespace } else { Self::Cluster }
-    }
-}
-
-/// How far the bindings of one scope are known.
-#[derive(Debug, Default)]
-pub(super) struct BindingList {
-    /// Whether all have been listed.
-    complete: bool,
-    /// What the list that is under way has shown so far.
-    seen: Option<BTreeSet<BindingName>>,
-}
-
 /// The Works of one binding.
 #[derive(Debug, Default)]
 pub(super) struct Group {
     members: BTreeSet<WorkName>,
     /// The cluster of each allocation, from the annotations of the binding.
     ledger: BTreeMap<String, String>,
-    /// Whether the binding is there.
-    is_bound: bool,
     /// Its version.
     version: String,
     /// The Work of each allocation that hosted it last.
@@ -215,21 +198,9 @@ impl Group {
 }
 
 impl Planner {
-    /// A list of all bindings of this scope begins.
-    pub fn begin_bindings(&mut self, scope: Scope) {
-        self.bindings[scope as usize].seen = Some(BTreeSet::new());
-    }
-
-    /// It is complete: what it did not show is gone.
-    pub fn end_bindings(&mut self, now: Moment, scope: Scope) {
-        let listing = &mut self.bindings[scope as usize];
-        listing.complete = true;
-        let Some(seen) = listing.seen.take() else { return };
-        let known = self.groups.iter().filter(|(name, group)| Scope::of(name) == scope && group.is_bound);
-        let unseen = known.filter(|(name, _)| !seen.contains(name)).map(|(name, _)| name.clone());
-        for name in unseen.collect::<Vec<_>>() {
-            self.binding_deleted(now, &name);
-        }
+    /// All bindings of this scope have been listed.
+    pub fn bindings_synced(&mut self, now: Moment, scope: Scope) {
+        self.bindings_listed[scope as usize] = true;
         self.plan_all(now);
     }
 
@@ -241,14 +212,10 @@ impl Planner {
         version: String,
         ledger: BTreeMap<String, String>,
     ) {
-        if let Some(seen) = &mut self.bindings[Scope::of(name) as usize].seen {
-            seen.insert(name.clone());
-        }
         if ledger.is_empty() && !self.groups.contains_key(name) {
             return;
         }
         let group = self.groups.entry(name.clone()).or_default();
-        group.is_bound = true;
         group.version = version;
         self.set_ledger(now, name, ledger);
     }
@@ -266,9 +233,6 @@ impl Planner {
 
     /// A binding is gone, and with it its entries.
     pub fn binding_deleted(&mut self, now: Moment, name: &BindingName) {
-        if let Some(group) = self.groups.get_mut(name) {
-            group.is_bound = false;
-        }
         self.set_ledger(now, name, BTreeMap::new());
     }
 
@@ -330,7 +294,7 @@ impl Planner {
 
     /// Looks for gaps among the Works of a binding, and for entries that nobody needs.
     pub(super) fn review(&mut self, now: Moment, binding: &BindingName) {
-        if !self.works_listed || self.bindings.iter().any(|listing| !listing.complete) {
+        if !self.works_listed || self.bindings_listed.contains(&false) {
             return;
         }
         let Some(group) = self.groups.get_mut(binding) else { return };

@@ -28,7 +28,7 @@ use crate::domain::{BindingName, Failure};
 use crate::engine::Owner;
 use crate::service::{SyncState, SyncStatus};
 
-use handover::{BindingList, Group};
+use handover::Group;
 use queue::{Job, Queue};
 use rate_limiter::{Permit, RateLimiter};
 use tracked::TrackedWork;
@@ -131,11 +131,12 @@ pub struct Planner {
     /// When the policies have been in force for a while.
     epoch_from: Moment,
     allocations: Allocations,
-    listing: u64,
     /// Whether all Works have been listed under these policies.
     works_listed: bool,
-    /// Of each scope.
-    bindings: [BindingList; 2],
+    /// The Works of earlier epochs that the watch has not shown in this one.
+    unlisted: BTreeSet<WorkName>,
+    /// Whether all bindings have been listed, by [`Scope`].
+    bindings_listed: [bool; 2],
     bypassed: BTreeSet<WorkName>,
 }
 
@@ -151,47 +152,45 @@ impl Planner {
             epoch: 0,
             epoch_from: Moment::default(),
             allocations: Allocations::default(),
-            listing: 0,
+            unlisted: BTreeSet::new(),
             works_listed: false,
-            bindings: Default::default(),
+            bindings_listed: [false; 2],
             bypassed: BTreeSet::new(),
         }
     }
 
-    /// Other policies are in force. How Works stand to them is to be told by a list that begins after this.
+    /// Other policies are active. A list of all Works has to follow, each judged by them.
     pub fn begin_epoch(&mut self, now: Moment, allocations: Allocations) {
         self.epoch += 1;
         self.epoch_from = now.after(SETTLE);
         self.allocations = allocations;
         self.works_listed = false;
+        self.unlisted = self.works.keys().cloned().collect();
     }
 
-    /// A list of all Works begins.
-    pub fn begin_list(&mut self) {
-        self.listing += 1;
-    }
-
-    /// It is complete: what it did not show is gone.
-    pub fn end_list(&mut self, now: Moment) {
-        let listing = self.listing;
-        let unseen = self.works.iter().filter(|(_, known)| known.listing != listing);
-        for name in unseen.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
+    /// The list of all Works is complete. A Work that was known before this epoch and is not in it is gone.
+    pub fn synced(&mut self, now: Moment) {
+        for name in std::mem::take(&mut self.unlisted) {
             self.deleted(now, &name);
         }
         self.works_listed = true;
         self.plan_all(now);
     }
 
-    /// A Work is like this.
+    /// A watch shows a Work.
     pub fn applied(&mut self, now: Moment, name: &WorkName, seen: ObservedWork) {
-        if let Some(known) = self.works.get_mut(name) {
+        self.unlisted.remove(name);
+        self.observe(now, name, seen);
+    }
+
+    fn observe(&mut self, now: Moment, name: &WorkName, seen: ObservedWork) {
+        if let Some(known) = self.works.get(name) {
             let older = match (seen.version, known.version) {
                 (Some(seen), Some(known)) if seen < known => true,
                 (Some(version), Some(was)) => version == was && known.epoch == self.epoch,
                 _ => false,
             };
             if older {
-                known.listing = self.listing;
                 return;
             }
         }
@@ -199,7 +198,7 @@ impl Planner {
             self.deleted(now, name);
             return;
         };
-        let mut known = TrackedWork::new(now, self.epoch, self.listing, seen, sync);
+        let mut known = TrackedWork::new(now, self.epoch, seen, sync);
         let before = self.works.remove(name);
         let mut old_binding = None;
         if let Some(before) = before {
@@ -244,7 +243,7 @@ impl Planner {
                 known.errand = None;
                 known.failed(now);
                 self.bypassed.insert(name.clone());
-                self.applied(now, name, *seen);
+                self.observe(now, name, *seen);
             }
             TouchOutcome::Revised(seen) => {
                 known.errand = None;
@@ -256,7 +255,7 @@ impl Planner {
                 if let Some(sync) = seen.sync.as_ref().filter(|_| is_of_now) {
                     known.answered(now, &sync.status, sync.policy_digest.clone(), seen.generation);
                 }
-                self.applied(now, name, *seen);
+                self.observe(now, name, *seen);
             }
             // What is known of new policies is that they may have mended it.
             TouchOutcome::Rejected | TouchOutcome::ServerError if is_of_now => known.failed(now),

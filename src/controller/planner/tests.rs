@@ -24,7 +24,6 @@ struct Stored {
 
 #[derive(Clone, Debug)]
 enum Told {
-    Restarted,
     Applied(WorkName, Stored),
     Synced,
     Deleted(WorkName),
@@ -45,6 +44,8 @@ struct World {
     /// Works that nobody may write.
     denied: BTreeSet<WorkName>,
     told: VecDeque<Told>,
+    /// The Works that the watch has reported.
+    known: BTreeSet<WorkName>,
     calls: VecDeque<(u64, WorkName)>,
     /// Works whose last touch was answered by old policies that give it no record, so that nobody can tell.
     misled: BTreeSet<WorkName>,
@@ -69,8 +70,7 @@ impl World {
     fn new() -> Self {
         let mut planner = Planner::new(RateLimits::default());
         for scope in [Scope::Namespace, Scope::Cluster] {
-            planner.begin_bindings(scope);
-            planner.end_bindings(ms(0), scope);
+            planner.bindings_synced(ms(0), scope);
         }
         planner.begin_epoch(ms(0), Allocations::default());
         let mut world = Self {
@@ -84,6 +84,7 @@ impl World {
             down: false,
             denied: BTreeSet::new(),
             told: VecDeque::new(),
+            known: BTreeSet::new(),
             calls: VecDeque::new(),
             misled: BTreeSet::new(),
             touches: Vec::new(),
@@ -149,19 +150,22 @@ impl World {
         self.told.push_back(Told::Applied(name.clone(), self.works[name].clone()));
     }
 
-    /// The watch begins anew: what it has not told it never will.
+    /// The watch lists again. Events that it has not reported are lost.
     fn list(&mut self) {
         self.told.clear();
-        self.told.push_back(Told::Restarted);
         for name in self.works.keys().cloned().collect::<Vec<_>>() {
             self.tell(&name);
         }
+        let gone = self.known.iter().filter(|name| !self.works.contains_key(*name));
+        self.told.extend(gone.cloned().map(Told::Deleted));
         self.told.push_back(Told::Synced);
     }
 
     fn put_in_force(&mut self, policies: u64) {
         self.old_policies = std::mem::replace(&mut self.policies, policies);
         self.planner.begin_epoch(ms(self.now), Allocations::default());
+        // It is another watch, which knows no Works.
+        self.known.clear();
         self.list();
     }
 
@@ -169,13 +173,16 @@ impl World {
         let now = ms(self.now);
         match self.told.pop_front() {
             None => {}
-            Some(Told::Restarted) => self.planner.begin_list(),
             Some(Told::Applied(name, stored)) => {
+                self.known.insert(name.clone());
                 let seen = self.seen(&name, &stored);
                 self.planner.applied(now, &name, seen);
             }
-            Some(Told::Synced) => self.planner.end_list(now),
-            Some(Told::Deleted(name)) => self.planner.deleted(now, &name),
+            Some(Told::Synced) => self.planner.synced(now),
+            Some(Told::Deleted(name)) => {
+                self.known.remove(&name);
+                self.planner.deleted(now, &name);
+            }
         }
     }
 
@@ -537,12 +544,10 @@ fn touched_until_quiet(
 fn a_host_that_let_go_before_it_left_is_waited_for_until_it_is_gone() {
     let mut planner = Planner::new(RateLimits::default());
     for scope in [Scope::Namespace, Scope::Cluster] {
-        planner.begin_bindings(scope);
-        planner.end_bindings(ms(0), scope);
+        planner.bindings_synced(ms(0), scope);
     }
     let allocations = Allocations { defined: Some(["fort".to_owned()].into()), ..Allocations::default() };
     planner.begin_epoch(ms(0), allocations);
-    planner.begin_list();
     let z = asking("z", 2, false, false);
     let tell = |planner: &mut Planner, now: u64, works: &[(WorkName, ObservedWork)]| {
         for (name, seen) in works {
@@ -551,7 +556,7 @@ fn a_host_that_let_go_before_it_left_is_waited_for_until_it_is_gone() {
     };
     let hosting = [asking("x", 1, false, true), z.clone()];
     tell(&mut planner, 0, &hosting);
-    planner.end_list(ms(0));
+    planner.synced(ms(0));
     let binding = BindingName { namespace: Some("shop".into()), name: "checkout".into() };
     let ledger = BTreeMap::from([("fort".to_owned(), "cluster-x".to_owned())]);
     planner.binding(ms(0), &binding, "1".to_owned(), ledger);

@@ -19,8 +19,6 @@ pub(super) struct TrackedWork {
     pub(super) sync: SyncState,
     /// The policies by which its sync was judged.
     pub(super) epoch: u64,
-    /// The list, or what followed it, in which it was seen last.
-    pub(super) listing: u64,
     /// Since when it is so.
     pub(super) since: Moment,
     /// Without a record: the touch that was of no consequence, by what was at work and the generation.
@@ -33,7 +31,7 @@ pub(super) struct TrackedWork {
 }
 
 impl TrackedWork {
-    pub(super) fn new(now: Moment, epoch: u64, listing: u64, seen: ObservedWork, sync: SyncState) -> Self {
+    pub(super) fn new(now: Moment, epoch: u64, seen: ObservedWork, sync: SyncState) -> Self {
         Self {
             uid: seen.uid,
             version: seen.version,
@@ -41,7 +39,6 @@ impl TrackedWork {
             deleting: seen.deleting,
             sync,
             epoch,
-            listing,
             since: now,
             settled: None,
             failures: 0,

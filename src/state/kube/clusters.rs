@@ -1,204 +1,180 @@
-//! Clusters, watched.
+//! Clusters on an API server, watched and cached.
 
-use std::collections::BTreeSet;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use futures_util::{StreamExt as _, future};
 
-use crate::apiserver::{ApiServer, Event, Kind, Stored, Watched};
+use crate::apiserver::{ApiServer, Event, Kind};
 use crate::domain::{Cluster, ClusterKind, ClusterName};
 use crate::state::LookupError;
-use crate::state::snapshot::{Clusters, Sort};
+use crate::state::snapshot::{Clusters, read_cluster};
 
-/// The kinds, in the order in which they are asked.
-const KINDS: [(ClusterKind, Kind); 3] = [
-    (ClusterKind::Cluster, Kind::CLUSTER),
-    (ClusterKind::ClusterTarget, Kind::CLUSTER_TARGET),
-    (ClusterKind::Target, Kind::TARGET),
-];
+/// How long to wait before asking again whether a kind is served that was not.
+const NOT_SERVED_RETRY: Duration = Duration::from_secs(30);
 
-/// What is known of the clusters of each kind.
+/// How long to wait before asking again a server that did not answer.
+const ERROR_RETRY: Duration = Duration::from_secs(2);
+
+/// The clusters of each kind, in the order in which they are looked up.
+#[derive(Debug)]
+pub(super) struct ClusterCache(pub(super) [KindCache; 3]);
+
+/// The clusters of one kind.
+#[derive(Debug)]
+pub(super) struct KindCache {
+    cluster_kind: ClusterKind,
+    kind: Kind,
+    cached: RwLock<Cached>,
+}
+
 #[derive(Debug, Default)]
-pub(super) struct Watching([RwLock<Seen>; 3]);
-
-/// What is known of the clusters of one kind.
-#[derive(Debug, Default)]
-struct Seen {
+struct Cached {
     clusters: Clusters,
-    /// Those that have come since the watch began anew: what is not among them in the end is gone.
-    coming: Option<BTreeSet<(Box<str>, Box<str>)>>,
     is_synced: bool,
 }
 
-impl Watching {
+impl Default for ClusterCache {
+    fn default() -> Self {
+        let kinds = [
+            (ClusterKind::Cluster, Kind::CLUSTER),
+            (ClusterKind::ClusterTarget, Kind::CLUSTER_TARGET),
+            (ClusterKind::Target, Kind::TARGET),
+        ];
+        Self(kinds.map(|(cluster_kind, kind)| KindCache { cluster_kind, kind, cached: RwLock::default() }))
+    }
+}
+
+impl ClusterCache {
     pub(super) fn is_synced(&self) -> bool {
-        self.0.iter().all(|seen| read(seen).is_synced)
+        self.0.iter().all(|kind| kind.read().is_synced)
     }
 
-    /// Takes what the watch of a kind has seen.
-    pub(super) fn take(&self, kind: &Kind, event: Event) {
-        if let Some(((_, own), seen)) = KINDS.iter().zip(&self.0).find(|((_, own), _)| own == kind) {
-            seen.write().unwrap_or_else(PoisonError::into_inner).take(own, event);
-        }
-    }
-
-    /// Watches, for ever.
+    /// Watches all kinds. Never ends.
     pub(super) async fn follow(&self, server: &ApiServer) {
-        future::join_all(KINDS.iter().map(|(_, kind)| self.follow_kind(server, kind))).await;
+        future::join_all(self.0.iter().map(|kind| kind.follow(server))).await;
     }
 
+    /// Fails until all clusters have been listed.
     pub(super) fn find(&self, name: &ClusterName, namespace: &str) -> Result<Option<Cluster>, LookupError> {
-        for ((_, kind), seen) in KINDS.iter().zip(&self.0) {
-            if let Some(cluster) = usable(kind, &read(seen))?.find(name, namespace) {
+        for kind in &self.0 {
+            if let Some(cluster) = kind.synced()?.clusters.find(name, namespace) {
                 return Ok(Some(cluster));
             }
         }
         Ok(None)
     }
 
+    /// Fails until all clusters have been listed.
     pub(super) fn namesakes(
         &self,
         name: &ClusterName,
         namespace: &str,
     ) -> Result<Vec<(ClusterKind, Cluster)>, LookupError> {
         let mut all = Vec::new();
-        for ((_, kind), seen) in KINDS.iter().zip(&self.0) {
-            all.extend(usable(kind, &read(seen))?.namesakes(name, namespace));
+        for kind in &self.0 {
+            all.extend(kind.synced()?.clusters.namesakes(name, namespace));
         }
         Ok(all)
     }
 }
 
-/// Nothing panics between two changes that belong together.
-fn read(seen: &RwLock<Seen>) -> std::sync::RwLockReadGuard<'_, Seen> {
-    seen.read().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// What has been seen of a kind, once that is all there is.
-fn usable<'s>(kind: &Kind, seen: &'s Seen) -> Result<&'s Clusters, LookupError> {
-    if seen.is_synced {
-        return Ok(&seen.clusters);
+impl KindCache {
+    fn read(&self) -> RwLockReadGuard<'_, Cached> {
+        self.cached.read().unwrap_or_else(PoisonError::into_inner)
     }
-    Err(LookupError::Failed(format!("the {} have not been read yet; try again", kind.resource())))
-}
 
-impl Watching {
-    async fn follow_kind(&self, server: &ApiServer, kind: &Kind) {
-        loop {
-            self.wait_until_served(server, kind).await;
-            self.watch_while_served(server, kind).await;
+    fn write(&self) -> RwLockWriteGuard<'_, Cached> {
+        self.cached.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn synced(&self) -> Result<RwLockReadGuard<'_, Cached>, LookupError> {
+        let cached = self.read();
+        if cached.is_synced {
+            return Ok(cached);
         }
+        Err(LookupError::Failed(format!("the {} have not been read yet; try again", self.kind.resource())))
     }
 
-    /// An API server of Karmada's has no Admiralty, and the other way round. Nobody has rights on what is not there, so a watch
-    /// would only be refused.
-    async fn wait_until_served(&self, server: &ApiServer, kind: &Kind) {
-        let mut told = None;
-        loop {
-            let (problem, again) = match server.serves(kind).await {
-                Ok(true) => return,
-                Ok(false) => {
-                    self.take(kind, Event::Restarted);
-                    self.take(kind, Event::Synced);
-                    ("the API server does not serve these: none are known".to_owned(), LATER)
-                }
-                Err(error) => (format!("{error}; it is tried again"), SOON),
-            };
-            if told.as_ref() != Some(&problem) {
-                tracing::info!(kind = kind.resource(), "{problem}");
-                told = Some(problem);
-            }
-            tokio::time::sleep(again).await;
-        }
-    }
-
-    async fn watch_while_served(&self, server: &ApiServer, kind: &Kind) {
-        let mut events = server.watch(kind, Watched::Whole);
+    async fn follow(&self, server: &ApiServer) {
+        let resource = self.kind.resource();
+        self.wait_until_served(server).await;
+        let mut events = server.watch(&self.kind);
         let mut is_failing = false;
         while let Some(event) = events.next().await {
             match event {
-                Event::Failed { not_served: true, .. } => return,
-                Event::Failed { forbidden: true, problem, .. } => {
-                    // Who has no rights on Admiralty's kinds is not at work there. What is not known is never guessed: a rule
-                    // that needs it says so.
+                Event::Failed { not_served: true, .. } => self.wait_until_served(server).await,
+                Event::Failed { forbidden, problem, .. } => {
+                    let message = if forbidden {
+                        // Without rights on Admiralty's kinds, Admiralty is not used. A rule that needs a target is refused.
+                        self.set_empty();
+                        "these may not be read: none are known"
+                    } else {
+                        "clusters can't be watched; what was read last is used"
+                    };
                     if !std::mem::replace(&mut is_failing, true) {
-                        tracing::warn!(
-                            kind = kind.resource(),
-                            error = problem,
-                            "these may not be read: none are known"
-                        );
-                    }
-                    self.take(kind, Event::Restarted);
-                    self.take(kind, Event::Synced);
-                }
-                Event::Failed { problem, .. } => {
-                    if !std::mem::replace(&mut is_failing, true) {
-                        tracing::warn!(
-                            kind = kind.resource(),
-                            error = problem,
-                            "clusters can't be watched; what was seen last is in force"
-                        );
+                        tracing::warn!(kind = resource, error = problem, "{message}");
                     }
                 }
                 event => {
-                    // To begin anew is not to have seen something.
-                    if !matches!(event, Event::Restarted) && std::mem::take(&mut is_failing) {
-                        tracing::info!(kind = kind.resource(), "clusters are watched again");
+                    if std::mem::take(&mut is_failing) {
+                        tracing::info!(kind = resource, "clusters are watched again");
                     }
-                    self.take(kind, event);
+                    self.apply(event);
                 }
             }
         }
     }
-}
 
-/// When to ask again whether a kind is served that was not.
-const LATER: Duration = Duration::from_secs(30);
+    /// An API server of Karmada does not serve Admiralty's kinds, and an API server of Admiralty does not serve Karmada's.
+    /// There a watch would be refused for missing rights, so discovery is asked first.
+    async fn wait_until_served(&self, server: &ApiServer) {
+        let mut last_problem = None;
+        loop {
+            let (problem, retry) = match server.serves(&self.kind).await {
+                Ok(true) => return,
+                Ok(false) => {
+                    self.set_empty();
+                    ("the API server does not serve these: none are known".to_owned(), NOT_SERVED_RETRY)
+                }
+                Err(error) => (format!("{error}; it is tried again"), ERROR_RETRY),
+            };
+            if last_problem.as_ref() != Some(&problem) {
+                tracing::info!(kind = self.kind.resource(), "{problem}");
+                last_problem = Some(problem);
+            }
+            tokio::time::sleep(retry).await;
+        }
+    }
 
-/// When to ask a server again that did not answer.
-const SOON: Duration = Duration::from_secs(2);
+    fn set_empty(&self) {
+        *self.write() = Cached { clusters: Clusters::default(), is_synced: true };
+    }
 
-impl Seen {
-    fn take(&mut self, kind: &Kind, event: Event) {
+    pub(super) fn apply(&self, event: Event) {
+        let mut cached = self.write();
         match event {
-            Event::Restarted => self.coming = Some(BTreeSet::new()),
             Event::Applied(stored) => {
-                if let Some(coming) = &mut self.coming {
-                    coming.insert((stored.namespace().into(), stored.name().into()));
+                if let Some(name) = ClusterName::new(stored.name()) {
+                    cached.clusters.remove(self.cluster_kind, stored.namespace(), &name);
                 }
-                self.keep(kind, &stored);
-            }
-            Event::Deleted(stored) => self.clusters.remove(sort(kind, stored.namespace()), stored.name()),
-            Event::Synced => {
-                if let Some(coming) = self.coming.take() {
-                    self.clusters.retain(|namespace, name| coming.contains(&(namespace.into(), name.into())));
+                match read_cluster(self.cluster_kind, stored.name(), stored.text()) {
+                    Ok(cluster) => cached.clusters.insert(self.cluster_kind, stored.namespace(), cluster),
+                    Err(problem) => tracing::warn!(
+                        kind = self.kind.resource(),
+                        name = stored.name(),
+                        error = problem,
+                        "a cluster can't be read; nothing is known about it"
+                    ),
                 }
-                self.is_synced = true;
             }
+            Event::Deleted(key) => {
+                if let Some(name) = ClusterName::new(key.name) {
+                    cached.clusters.remove(self.cluster_kind, &key.namespace, &name);
+                }
+            }
+            Event::Synced => cached.is_synced = true,
             Event::Failed { .. } => {}
         }
-    }
-
-    fn keep(&mut self, kind: &Kind, stored: &Stored) {
-        let sort = sort(kind, stored.namespace());
-        if let Err(problem) = self.clusters.put(sort, stored.name(), stored.text()) {
-            // What it was before is as wrong as nothing.
-            self.clusters.remove(sort, stored.name());
-            tracing::warn!(
-                kind = kind.resource(),
-                name = stored.name(),
-                error = problem,
-                "a cluster can't be read; nothing is known about it"
-            );
-        }
-    }
-}
-
-fn sort<'n>(kind: &Kind, namespace: &'n str) -> Sort<'n> {
-    match kind.kind.as_ref() {
-        "Target" => Sort::Target(namespace),
-        "ClusterTarget" => Sort::ClusterTarget,
-        _ => Sort::Cluster,
     }
 }

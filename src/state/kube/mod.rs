@@ -14,7 +14,7 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
-use self::clusters::Watching;
+use self::clusters::ClusterCache;
 use super::snapshot;
 use super::{BindingLister, BindingLookup, ClusterLister, LookupError, TemplateLister, WorkLister};
 use crate::apiserver::{ApiServer, CallError, Kind, Stored, Within};
@@ -28,7 +28,7 @@ pub use ledger::KubeLedger;
 #[derive(Clone, Debug)]
 pub struct KubeState {
     server: ApiServer,
-    clusters: Arc<Watching>,
+    clusters: Arc<ClusterCache>,
 }
 
 impl KubeState {

@@ -1,8 +1,8 @@
 use futures_util::FutureExt as _;
 
-use super::clusters::Watching;
+use super::clusters::ClusterCache;
 use super::*;
-use crate::apiserver::Event;
+use crate::apiserver::{Event, ObjectKey};
 use crate::domain::AllocationKey;
 use crate::state::{Ledger, snapshot};
 
@@ -84,60 +84,54 @@ async fn who_expects_something_else_than_the_binding_says_has_lost_without_a_cal
 }
 
 #[test]
-fn a_cluster_is_known_from_when_all_have_been_read_until_it_goes() {
-    let watching = Watching::default();
+fn clusters_are_known_once_all_kinds_are_listed() {
+    let cache = ClusterCache::default();
+    let [clusters, cluster_targets, targets] = &cache.0;
     let a = ClusterName::new("a").unwrap();
-    let cluster = |name: &str, region: &str| {
-        stored(&format!(r#"{{"metadata":{{"name":"{name}"}},"spec":{{"region":"{region}"}}}}"#))
-    };
-    let region = || {
-        watching.find(&a, "shop").map(|found| found.and_then(|cluster| cluster.region).unwrap_or_default())
-    };
-    let take = |event: Event| watching.take(&Kind::CLUSTER, event);
-    take(Event::Restarted);
-    take(Event::Applied(cluster("a", "eu")));
+    let cluster =
+        |region: &str| stored(&format!(r#"{{"metadata":{{"name":"a"}},"spec":{{"region":"{region}"}}}}"#));
+    let region =
+        || cache.find(&a, "shop").map(|found| found.and_then(|cluster| cluster.region).unwrap_or_default());
+    clusters.apply(Event::Applied(cluster("eu")));
     assert!(region().is_err(), "there may be more");
-    for kind in [Kind::CLUSTER_TARGET, Kind::TARGET] {
-        watching.take(&kind, Event::Restarted);
-        watching.take(&kind, Event::Synced);
-    }
-    assert!(!watching.is_synced());
-    take(Event::Synced);
-    assert!(watching.is_synced());
+    cluster_targets.apply(Event::Synced);
+    targets.apply(Event::Synced);
+    assert!(!cache.is_synced());
+    clusters.apply(Event::Synced);
+    assert!(cache.is_synced());
     assert_eq!(region().unwrap(), "eu");
-    take(Event::Applied(cluster("a", "us")));
+    clusters.apply(Event::Applied(cluster("us")));
     assert_eq!(region().unwrap(), "us");
-    // The watch begins anew: what was known stays known until all have come, and goes if it is not among them.
-    take(Event::Restarted);
-    take(Event::Applied(cluster("b", "eu")));
-    assert_eq!(region().unwrap(), "us");
-    take(Event::Synced);
-    assert_eq!(region().unwrap(), "");
-    take(Event::Applied(cluster("a", "eu")));
-    take(Event::Deleted(cluster("a", "eu")));
+    clusters.apply(Event::Applied(stored(r#"{"metadata":{"name":"a"},"spec":{"region":7}}"#)));
+    assert_eq!(region().unwrap(), "", "an invalid cluster replaces a valid one");
+    clusters.apply(Event::Applied(cluster("eu")));
+    clusters.apply(Event::Deleted(key("", "a")));
     assert_eq!(region().unwrap(), "");
 }
 
 #[test]
-fn targets_of_one_name_are_known_by_their_namespaces() {
-    let watching = Watching::default();
+fn targets_of_one_name_are_found_by_namespace() {
+    let cache = ClusterCache::default();
     let target = |namespace: &str, own: &str| {
-        stored(&format!(
-            r#"{{"metadata":{{"name":"eu","namespace":"{namespace}","labels":{{"own":"{own}"}}}}}}"#
-        ))
+        let metadata = format!(r#"{{"name":"eu","namespace":"{namespace}","labels":{{"own":"{own}"}}}}"#);
+        Event::Applied(stored(&format!(r#"{{"metadata":{metadata}}}"#)))
     };
-    for kind in [Kind::CLUSTER, Kind::CLUSTER_TARGET, Kind::TARGET] {
-        watching.take(&kind, Event::Restarted);
-        watching.take(&kind, Event::Synced);
+    for kind in &cache.0 {
+        kind.apply(Event::Synced);
     }
     let name = ClusterName::new("eu").unwrap();
     let own = |namespace: &str| {
-        watching.find(&name, namespace).unwrap().and_then(|mut cluster| cluster.labels.remove("own"))
+        cache.find(&name, namespace).unwrap().and_then(|mut cluster| cluster.labels.remove("own"))
     };
-    watching.take(&Kind::TARGET, Event::Applied(target("a", "1")));
-    watching.take(&Kind::TARGET, Event::Applied(target("b", "2")));
-    watching.take(&Kind::TARGET, Event::Applied(target("a", "3")));
+    let targets = &cache.0[2];
+    targets.apply(target("a", "1"));
+    targets.apply(target("b", "2"));
+    targets.apply(target("a", "3"));
     assert_eq!((own("a").as_deref(), own("b").as_deref(), own("c")), (Some("3"), Some("2"), None));
-    watching.take(&Kind::TARGET, Event::Deleted(target("a", "3")));
+    targets.apply(Event::Deleted(key("a", "eu")));
     assert_eq!((own("a"), own("b").as_deref()), (None, Some("2")));
+}
+
+fn key(namespace: &str, name: &str) -> ObjectKey {
+    ObjectKey { namespace: namespace.into(), name: name.into() }
 }

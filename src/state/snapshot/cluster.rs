@@ -8,166 +8,94 @@ use std::collections::{BTreeMap, HashMap};
 use super::{Node, Notes};
 use crate::domain::{Cluster, ClusterKind, ClusterName};
 
-/// All clusters, by name.
+/// Of several clusters of one name, the first of these counts.
+const PRECEDENCE: [ClusterKind; 3] = [ClusterKind::Cluster, ClusterKind::ClusterTarget, ClusterKind::Target];
+
+/// Clusters and targets by name.
 #[derive(Debug, Default)]
-pub(in crate::state) struct Clusters(HashMap<Box<str>, Namesakes>);
+pub(in crate::state) struct Clusters(HashMap<ClusterName, Vec<Entry>>);
 
-/// All that goes by one name.
-#[derive(Debug, Default)]
-struct Namesakes {
-    /// A `Cluster`.
-    cluster: Option<Packed>,
-    /// A `ClusterTarget`.
-    cluster_target: Option<Packed>,
-    /// `Target`s, each with its namespace.
-    targets: Vec<(Box<str>, Packed)>,
-}
-
-impl Namesakes {
-    fn is_empty(&self) -> bool {
-        self.cluster.is_none() && self.cluster_target.is_none() && self.targets.is_empty()
-    }
-}
-
-/// Which of the kinds an object is of.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::state) enum Sort<'d> {
-    Cluster,
-    ClusterTarget,
-    /// With its namespace.
-    Target(&'d str),
+#[derive(Debug)]
+struct Entry {
+    kind: ClusterKind,
+    /// Empty for kinds without namespaces.
+    namespace: String,
+    cluster: Cluster,
 }
 
 impl Clusters {
-    /// What is known about the cluster `name`, for a workload in `namespace`: a `Cluster` says, else a `ClusterTarget`,
-    /// else the `Target` in that namespace. A `Target` is for pods of its own namespace, so those of others are other clusters.
+    /// The cluster `name`, for a workload in `namespace`: the `Cluster`, else the `ClusterTarget`, else the `Target` in that
+    /// namespace. A `Target` is for pods of its own namespace, so `Target`s of other namespaces are other clusters.
     pub(in crate::state) fn find(&self, name: &ClusterName, namespace: &str) -> Option<Cluster> {
-        let Namesakes { cluster, cluster_target, targets } = self.0.get(name.as_str())?;
-        let target = || targets.iter().find(|(own, _)| **own == *namespace).map(|(_, target)| target);
-        let found = cluster.as_ref().or(cluster_target.as_ref()).or_else(target)?;
-        Some(found.unpack(name.clone()))
+        self.entries(name, namespace).next().map(|entry| entry.cluster.clone())
     }
 
-    /// All that goes by that name for a workload in `namespace`, each as what it is.
+    /// All clusters and targets of that name for a workload in `namespace`.
     pub(in crate::state) fn namesakes(
         &self,
         name: &ClusterName,
         namespace: &str,
     ) -> Vec<(ClusterKind, Cluster)> {
-        let Some(Namesakes { cluster, cluster_target, targets }) = self.0.get(name.as_str()) else {
-            return Vec::new();
-        };
-        let target = targets.iter().find(|(own, _)| **own == *namespace).map(|(_, target)| target);
-        let all = [
-            (ClusterKind::Cluster, cluster.as_ref()),
-            (ClusterKind::ClusterTarget, cluster_target.as_ref()),
-            (ClusterKind::Target, target),
-        ];
-        all.into_iter().filter_map(|(kind, packed)| Some((kind, packed?.unpack(name.clone())))).collect()
+        self.entries(name, namespace).map(|entry| (entry.kind, entry.cluster.clone())).collect()
     }
 
-    /// The names of all.
+    fn entries(&self, name: &ClusterName, namespace: &str) -> impl Iterator<Item = &Entry> {
+        let all = self.0.get(name).map_or(&[][..], Vec::as_slice);
+        PRECEDENCE.into_iter().filter_map(move |kind| {
+            let in_namespace = |entry: &&Entry| kind != ClusterKind::Target || entry.namespace == namespace;
+            all.iter().filter(|entry| entry.kind == kind).find(in_namespace)
+        })
+    }
+
     pub(in crate::state) fn names(&self) -> impl Iterator<Item = ClusterName> {
-        self.0.keys().filter_map(|name| ClusterName::new(&**name))
+        self.0.keys().cloned()
     }
 
-    /// Forgets an object.
-    pub(in crate::state) fn remove(&mut self, sort: Sort<'_>, name: &str) {
-        let Some(namesakes) = self.0.get_mut(name) else { return };
-        match sort {
-            Sort::Cluster => namesakes.cluster = None,
-            Sort::ClusterTarget => namesakes.cluster_target = None,
-            Sort::Target(namespace) => namesakes.targets.retain(|(own, _)| **own != *namespace),
-        }
-        if namesakes.is_empty() {
-            self.0.remove(name);
-        }
+    pub(in crate::state) fn insert(&mut self, kind: ClusterKind, namespace: &str, cluster: Cluster) {
+        self.remove(kind, namespace, &cluster.name);
+        let entries = self.0.entry(cluster.name.clone()).or_default();
+        entries.push(Entry { kind, namespace: namespace.to_owned(), cluster });
     }
 
-    /// Forgets the objects for which `keep` is false, given namespace (empty for a kind in none) and name.
-    pub(in crate::state) fn retain(&mut self, keep: impl Fn(&str, &str) -> bool) {
-        self.0.retain(|name, namesakes| {
-            namesakes.cluster.take_if(|_| !keep("", name));
-            namesakes.cluster_target.take_if(|_| !keep("", name));
-            namesakes.targets.retain(|(namespace, _)| keep(namespace, name));
-            !namesakes.is_empty()
-        });
-    }
-
-    /// Keeps what an object says.
-    pub(super) fn keep(&mut self, sort: Sort<'_>, name: &str, object: &Node<'_>, notes: &mut Notes) {
-        let Some(packed) = Packed::read(sort, object, notes) else { return };
-        let namesakes = self.0.entry(name.into()).or_default();
-        match sort {
-            Sort::Cluster => namesakes.cluster = Some(packed),
-            Sort::ClusterTarget => namesakes.cluster_target = Some(packed),
-            Sort::Target(namespace) => {
-                namesakes.targets.reserve_exact(1);
-                namesakes.targets.push((namespace.into(), packed));
+    pub(in crate::state) fn remove(&mut self, kind: ClusterKind, namespace: &str, name: &ClusterName) {
+        if let Some(entries) = self.0.get_mut(name) {
+            entries.retain(|entry| entry.kind != kind || entry.namespace != namespace);
+            if entries.is_empty() {
+                self.0.remove(name);
             }
         }
     }
 }
 
-/// A cluster in two blocks of memory, since there may be thousands with dozens of labels each.
-#[derive(Debug)]
-struct Packed {
-    /// Provider, region, zones, then the labels, name and value in turn, all in one text.
-    text: Box<str>,
-    /// Where each of them ends.
-    ends: Box<[u32]>,
-    /// How many of them are zones.
-    zones: usize,
-}
-
-impl Packed {
-    /// Reads an object, of which all fields may be missing.
-    fn read(sort: Sort<'_>, object: &Node<'_>, notes: &mut Notes) -> Option<Self> {
-        let before = notes.len();
-        let metadata = object.get("metadata");
-        let labels = metadata.map_or_else(Vec::new, |metadata| metadata.strings("labels", notes));
-        let (mut provider, mut region, mut zones) = ("", "", Vec::new());
-        if let Sort::Cluster = sort
-            && let Some(spec) = object.get("spec").filter(|spec| spec.is_map(notes))
-        {
-            provider = spec.optional_string("provider", notes).unwrap_or_default();
-            region = spec.optional_string("region", notes).unwrap_or_default();
-            zones = spec.list("zones", notes).iter().filter_map(|zone| zone.string(notes)).collect();
-            // The older field, which Karmada still reads.
-            let zone = spec.optional_string("zone", notes).filter(|zone| !zone.is_empty());
-            if zones.is_empty() {
-                zones.extend(zone);
-            }
+/// Reads a cluster or target, all of whose fields may be missing.
+pub(super) fn read(
+    kind: ClusterKind,
+    name: ClusterName,
+    object: &Node<'_>,
+    notes: &mut Notes,
+) -> Option<Cluster> {
+    let before = notes.len();
+    let metadata = object.get("metadata");
+    let labels = metadata.map_or_else(Vec::new, |metadata| metadata.strings("labels", notes));
+    let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    let labels: BTreeMap<String, String> = labels.into_iter().map(owned).collect();
+    let mut cluster = Cluster { name, labels, provider: None, region: None, zones: Vec::new() };
+    if kind == ClusterKind::Cluster
+        && let Some(spec) = object.get("spec").filter(|spec| spec.is_map(notes))
+    {
+        let mut text =
+            |name| Some(spec.optional_string(name, notes)?.to_owned()).filter(|text| !text.is_empty());
+        cluster.provider = text("provider");
+        cluster.region = text("region");
+        // The older field, which Karmada still reads.
+        let zone = text("zone");
+        let zones = spec.list("zones", notes);
+        cluster.zones = zones.iter().filter_map(|zone| zone.string(notes).map(str::to_owned)).collect();
+        if cluster.zones.is_empty() {
+            cluster.zones.extend(zone);
         }
-        if notes.len() > before {
-            return None;
-        }
-        let (mut text, mut ends) = (String::new(), Vec::new());
-        let labels = labels.into_iter().flat_map(|(name, value)| [name, value]);
-        for part in [provider, region].into_iter().chain(zones.iter().copied()).chain(labels) {
-            text.push_str(part);
-            // Files are shorter than that.
-            ends.push(u32::try_from(text.len()).ok()?);
-        }
-        Some(Self { text: text.into(), ends: ends.into(), zones: zones.len() })
     }
-
-    fn unpack(&self, name: ClusterName) -> Cluster {
-        let mut start = 0;
-        let mut parts = self.ends.iter().map(|&end| {
-            let part = self.text.get(start..end as usize).unwrap_or_default().to_owned();
-            start = end as usize;
-            part
-        });
-        let provider = parts.next().filter(|provider| !provider.is_empty());
-        let region = parts.next().filter(|region| !region.is_empty());
-        let zones = parts.by_ref().take(self.zones).collect();
-        let mut labels = BTreeMap::new();
-        while let (Some(name), Some(value)) = (parts.next(), parts.next()) {
-            labels.insert(name, value);
-        }
-        Cluster { name, labels, provider, region, zones }
-    }
+    (notes.len() == before).then_some(cluster)
 }
 
 #[cfg(test)]

@@ -4,11 +4,10 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 
-use super::cluster::Sort;
-use super::{Identity, Snapshot, binding, one_a_cluster};
+use super::{Identity, Snapshot, binding, cluster, one_a_cluster};
 use super::{Node, Notes};
 use crate::documents::Fault;
-use crate::domain::{Delivery, GroupVersionKind, Hosts};
+use crate::domain::{ClusterKind, ClusterName, Delivery, GroupVersionKind, Hosts};
 use crate::json::{Pointer, Text, Value};
 use crate::work::Work;
 use crate::yaml::Document;
@@ -203,16 +202,30 @@ impl Draft {
             Kind::Work => self.keep_work(namespace, object, notes),
             Kind::Cluster => {
                 counts.clusters += 1;
-                self.snapshot.clusters.keep(Sort::Cluster, name, object, notes);
+                self.keep_cluster(ClusterKind::Cluster, namespace, name, object, notes);
             }
             Kind::ClusterTarget => {
                 counts.targets += 1;
-                self.snapshot.clusters.keep(Sort::ClusterTarget, name, object, notes);
+                self.keep_cluster(ClusterKind::ClusterTarget, namespace, name, object, notes);
             }
             Kind::Target => {
                 counts.targets += 1;
-                self.snapshot.clusters.keep(Sort::Target(namespace), name, object, notes);
+                self.keep_cluster(ClusterKind::Target, namespace, name, object, notes);
             }
+        }
+    }
+
+    fn keep_cluster(
+        &mut self,
+        kind: ClusterKind,
+        namespace: &str,
+        name: &str,
+        object: &Node<'_>,
+        notes: &mut Notes,
+    ) {
+        let name = ClusterName::new(name);
+        if let Some(cluster) = name.and_then(|name| cluster::read(kind, name, object, notes)) {
+            self.snapshot.clusters.insert(kind, namespace, cluster);
         }
     }
 

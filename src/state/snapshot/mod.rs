@@ -21,9 +21,9 @@ use std::collections::{BTreeMap, HashMap};
 use crate::domain::{Binding, BindingName, Cluster, ClusterKind, ClusterName, Delivery, Workload};
 use crate::json::{self, Notes};
 
-pub(in crate::state) use cluster::{Clusters, Sort};
+pub(in crate::state) use cluster::Clusters;
 pub use draft::Draft;
-pub(in crate::state) use one::{one_a_cluster, read_binding};
+pub(in crate::state) use one::{one_a_cluster, read_binding, read_cluster};
 
 /// A value of a document and its place.
 type Node<'d> = json::Node<'d, 'd>;

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::binding;
-use super::cluster::{Clusters, Sort};
+use super::cluster;
 use super::draft::join;
 use super::{Node, Notes};
-use crate::domain::{Binding, ClusterName, Delivery, StoredBinding, Workload, annotated_allocation};
+use crate::domain::{
+    Binding, Cluster, ClusterKind, ClusterName, Delivery, StoredBinding, Workload, annotated_allocation,
+};
 use crate::json::{Object, Pointer, Value};
 
 /// Reads a binding, and whose it is. `namespace` is empty for a `ClusterResourceBinding`. The error says what is wrong with it.
@@ -38,15 +40,9 @@ pub(in crate::state) fn one_a_cluster(mut deliveries: Vec<Delivery>) -> Vec<Deli
     deliveries
 }
 
-impl Clusters {
-    /// Keeps what an object says in place of what it said before. The error says what is wrong with it.
-    pub(in crate::state) fn put(&mut self, sort: Sort<'_>, name: &str, text: &str) -> Result<(), String> {
-        self.remove(sort, name);
-        whole(text, |object, notes| {
-            self.keep(sort, name, object, notes);
-            Some(())
-        })
-    }
+/// Reads a cluster or target. The error says what is wrong with it.
+pub(in crate::state) fn read_cluster(kind: ClusterKind, name: &str, text: &str) -> Result<Cluster, String> {
+    whole(text, |object, notes| cluster::read(kind, ClusterName::new(name)?, object, notes))
 }
 
 /// What `read` makes of an object in which it notes nothing.

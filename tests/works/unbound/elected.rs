@@ -49,8 +49,7 @@ impl World {
         }
         assert_eq!(world.api.put(CLUSTERS[2], quota()), Written::Stored);
         for scope in [Scope::Namespace, Scope::Cluster] {
-            world.planner.begin_bindings(scope);
-            world.planner.end_bindings(Moment::default(), scope);
+            world.planner.bindings_synced(Moment::default(), scope);
         }
         world
     }
@@ -73,12 +72,11 @@ impl World {
         self.set = set;
         self.touched.clear();
         self.planner.begin_epoch(self.moment(), Allocations::default());
-        self.planner.begin_list();
         for cluster in CLUSTERS {
             let (now, seen) = (self.moment(), self.seen(cluster));
             self.planner.applied(now, &name(cluster), seen);
         }
-        self.planner.end_list(self.moment());
+        self.planner.synced(self.moment());
         let until = self.now + 120_000;
         loop {
             match self.planner.next(self.moment()) {
