@@ -65,6 +65,7 @@ pub struct ServeConfig {
     pub state: State,
     pub election: ElectionConfig,
     pub max_body_bytes: usize,
+    pub memory_budget: usize,
     /// How long to keep serving, not ready, after SIGTERM.
     pub drain: Duration,
 }
@@ -151,6 +152,7 @@ pub async fn serve(config: ServeConfig) -> Result<(), ServeError> {
     tls.client_ca_file = config.client_ca_file;
     let mut options = Options::new(config.secure_address, config.admin_address, tls);
     options.limits.max_body_bytes = config.max_body_bytes;
+    options.limits.memory_budget = config.memory_budget;
     options.drain = config.drain;
 
     let metrics = Metrics::register(&mut registry);

@@ -117,6 +117,9 @@ pub(super) struct ServeArgs {
     /// Maximum size of a request body
     #[arg(long, value_name = "BYTES", default_value_t = 8 << 20, allow_negative_numbers = true, env = "REVISER_MAX_BODY_BYTES", value_parser = at_least_one)]
     pub(super) max_body_bytes: usize,
+    /// Memory for all requests in flight: their bodies, and an estimate of the values made of them
+    #[arg(long, value_name = "BYTES", default_value_t = 96 << 20, allow_negative_numbers = true, env = "REVISER_MEMORY_BUDGET", value_parser = at_least_one)]
+    pub(super) memory_budget: usize,
     /// How long to keep serving, not ready, after SIGTERM
     #[arg(long, value_name = "SECONDS", default_value_t = 5, allow_negative_numbers = true, env = "REVISER_DRAIN_SECONDS", value_parser = seconds)]
     pub(super) drain_seconds: u32,

@@ -54,6 +54,7 @@ pub(super) fn run(arguments: ServeArgs) -> Result<(), CliError> {
         election,
         state,
         max_body_bytes: arguments.max_body_bytes,
+        memory_budget: arguments.memory_budget,
         drain: Duration::from_secs(arguments.drain_seconds.into()),
     };
     let runtime = tokio::runtime::Runtime::new().map_err(CliError::failed)?;

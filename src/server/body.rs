@@ -7,7 +7,9 @@ use http::{HeaderMap, header};
 use http_body::Body as _;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
-use tokio::time::timeout_at;
+use tokio::time::{timeout, timeout_at};
+
+use super::budget::{self, OutOfMemory, Reservation};
 
 /// A body that comes in pieces is put together in a buffer of the size that its client declares, but of no
 /// more than this until that much is really there.
@@ -15,6 +17,9 @@ const MAX_RESERVED: usize = 256 << 10;
 
 /// How long to go on taking in what nobody wants.
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A body that takes longer is slow.
+const SLOW: Duration = Duration::from_millis(500);
 
 /// Why there is no body to work with.
 #[derive(Debug)]
@@ -25,37 +30,89 @@ pub(super) enum BodyError {
     TimedOut,
     /// The connection, or the encoding of the body, is broken.
     Broken(hyper::Error),
+    /// There is no memory for it.
+    Memory(OutOfMemory),
 }
 
-/// The whole body, which has to be there at `deadline`.
-pub(super) async fn read(body: &mut Incoming, limit: usize, deadline: Instant) -> Result<Bytes, BodyError> {
-    if body.size_hint().lower() > u64::try_from(limit).unwrap_or(u64::MAX) {
+impl From<OutOfMemory> for BodyError {
+    fn from(error: OutOfMemory) -> Self {
+        Self::Memory(error)
+    }
+}
+
+/// The limits of one body.
+pub(super) struct BodyLimits {
+    pub(super) max_bytes: usize,
+    /// When the head of the request was there.
+    pub(super) arrival: Instant,
+    /// How long the body may take from then on.
+    pub(super) timeout: Duration,
+}
+
+/// Reads the whole body, and reserves the memory for it and for the values that are made of it.
+pub(super) async fn read(
+    body: &mut Incoming,
+    limits: BodyLimits,
+    memory: &mut Reservation,
+) -> Result<Bytes, BodyError> {
+    if body.size_hint().lower() > u64::try_from(limits.max_bytes).unwrap_or(u64::MAX) {
         return Err(BodyError::TooLarge);
     }
-    timeout_at(deadline.into(), collect(body, limit)).await.unwrap_or(Err(BodyError::TimedOut))
+    let deadline = limits.arrival + limits.timeout;
+    let bytes = timeout_at(deadline.into(), collect(body, &limits, memory)).await;
+    let bytes = bytes.unwrap_or(Err(BodyError::TimedOut))?;
+    memory.grow(budget::estimate(&bytes).saturating_sub(bytes.len())).await?;
+    Ok(bytes)
 }
 
-async fn collect(body: &mut Incoming, limit: usize) -> Result<Bytes, BodyError> {
+async fn collect(
+    body: &mut Incoming,
+    limits: &BodyLimits,
+    memory: &mut Reservation,
+) -> Result<Bytes, BodyError> {
     let declared = usize::try_from(body.size_hint().lower()).unwrap_or(0);
-    let Some(first) = next(body).await? else { return Ok(Bytes::new()) };
-    if first.len() > limit {
+    let Some(first) = next_reserved(body, limits, memory).await? else { return Ok(Bytes::new()) };
+    if first.len() > limits.max_bytes {
         return Err(BodyError::TooLarge);
     }
     // Most bodies come in one piece, which then needs no copy.
     if body.is_end_stream() {
         return Ok(first);
     }
-    let Some(mut piece) = next(body).await? else { return Ok(first) };
+    let Some(mut piece) = next_reserved(body, limits, memory).await? else { return Ok(first) };
     let mut whole = BytesMut::with_capacity(declared.min(MAX_RESERVED));
     whole.extend_from_slice(&first);
     loop {
-        if whole.len() + piece.len() > limit {
+        if whole.len() + piece.len() > limits.max_bytes {
             return Err(BodyError::TooLarge);
         }
         whole.extend_from_slice(&piece);
-        match next(body).await? {
+        match next_reserved(body, limits, memory).await? {
             Some(next) => piece = next,
             None => return Ok(whole.freeze()),
+        }
+    }
+}
+
+/// The next piece, with its memory reserved. Refuses a slow body while the budget is under pressure: a client must not
+/// hold memory that others need by not sending.
+async fn next_reserved(
+    body: &mut Incoming,
+    limits: &BodyLimits,
+    memory: &mut Reservation,
+) -> Result<Option<Bytes>, BodyError> {
+    loop {
+        let piece = timeout(SLOW, next(body)).await;
+        if limits.arrival.elapsed() > SLOW && memory.is_under_pressure() {
+            return Err(BodyError::Memory(OutOfMemory::Exhausted));
+        }
+        match piece {
+            Ok(Ok(Some(piece))) => {
+                memory.grow(piece.len()).await?;
+                return Ok(Some(piece));
+            }
+            Ok(ended) => return ended,
+            Err(_elapsed) => {}
         }
     }
 }

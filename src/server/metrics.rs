@@ -42,6 +42,7 @@ struct Inner {
     requests: Family<RequestLabels, Counter>,
     durations: Family<DurationLabels, Histogram, fn() -> Histogram>,
     connections: Gauge,
+    memory_used: Gauge,
     handshake_failures: Counter,
     certificate_not_after: Gauge,
 }
@@ -53,6 +54,7 @@ impl Metrics {
             requests: Family::default(),
             durations: Family::new_with_constructor(|| Histogram::new(BUCKETS)),
             connections: Gauge::default(),
+            memory_used: Gauge::default(),
             handshake_failures: Counter::default(),
             certificate_not_after: Gauge::default(),
         };
@@ -66,6 +68,11 @@ impl Metrics {
             "reviser_connections",
             "Connections that are open on the secure port",
             inner.connections.clone(),
+        );
+        registry.register(
+            "reviser_memory_budget_used_bytes",
+            "Memory that is reserved for the requests in flight",
+            inner.memory_used.clone(),
         );
         registry.register(
             "reviser_tls_handshake_failures",
@@ -94,6 +101,11 @@ impl Metrics {
     pub(super) fn connection(&self) -> OpenConnection {
         self.0.connections.inc();
         OpenConnection(self.clone())
+    }
+
+    /// The gauge of reserved memory.
+    pub(super) fn memory_used(&self) -> Gauge {
+        self.0.memory_used.clone()
     }
 
     pub(super) fn count_handshake_failure(&self) {

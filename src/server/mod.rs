@@ -16,6 +16,7 @@
 //! * nothing that a client does, or leaves undone, holds a connection for ever.
 
 mod body;
+mod budget;
 mod connection;
 mod door;
 mod error;
@@ -99,6 +100,8 @@ impl Options {
 pub struct Limits {
     /// The longest request body.
     pub max_body_bytes: usize,
+    /// The bytes of memory for all requests in flight: their bodies, and an estimate of the values made of them.
+    pub memory_budget: usize,
     /// How long a request body may take to arrive.
     pub body_timeout: Duration,
     /// How long a TLS handshake may take.
@@ -115,12 +118,15 @@ pub struct Limits {
 impl Limits {
     /// The longest request body by default.
     pub const DEFAULT_MAX_BODY_BYTES: usize = 8 << 20;
+    /// The memory for requests in flight by default.
+    pub const DEFAULT_MEMORY_BUDGET: usize = 96 << 20;
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
             max_body_bytes: Self::DEFAULT_MAX_BODY_BYTES,
+            memory_budget: Self::DEFAULT_MEMORY_BUDGET,
             body_timeout: Duration::from_secs(30),
             handshake_timeout: Duration::from_secs(10),
             header_timeout: Duration::from_secs(10),

@@ -21,7 +21,8 @@ use tracing::{debug, error, info};
 
 use super::{
     Call, DoorReply, Doors, Lifecycle, Limits, Metrics,
-    body::{self, BodyError},
+    body::{self, BodyError, BodyLimits},
+    budget::{MemoryBudget, OutOfMemory, Reservation},
     door::Mount,
     health::Health,
     reply::{self, Body},
@@ -38,12 +39,19 @@ const DISCARD_FACTOR: usize = 4;
 /// The largest head of an HTTP/2 request.
 const MAX_HEADER_LIST: u32 = 16 << 10;
 
+/// The requests that may be in flight on one HTTP/2 connection.
+const MAX_STREAMS: u32 = 100;
+
+/// The bytes that a client may send on one HTTP/2 stream before they are read.
+const STREAM_WINDOW: u32 = 256 << 10;
+
 /// All that a port serves.
 pub(super) struct Site {
     doors: Doors,
     /// What is served besides the doors.
     router: Router,
     limits: Arc<Limits>,
+    memory: MemoryBudget,
     metrics: Metrics,
     lifecycle: Lifecycle,
     http: auto::Builder<TokioExecutor>,
@@ -59,8 +67,12 @@ impl Site {
         lifecycle: Lifecycle,
     ) -> Self {
         let mut http = auto::Builder::new(TokioExecutor::new());
-        http.http2().max_header_list_size(MAX_HEADER_LIST);
-        Self { doors, router: router(health, registry), limits, metrics, lifecycle, http }
+        http.http2()
+            .max_header_list_size(MAX_HEADER_LIST)
+            .max_concurrent_streams(MAX_STREAMS)
+            .initial_stream_window_size(STREAM_WINDOW);
+        let memory = MemoryBudget::new(limits.memory_budget, metrics.memory_used());
+        Self { doors, router: router(health, registry), limits, memory, metrics, lifecycle, http }
     }
 
     pub(super) fn http(&self) -> &auto::Builder<TokioExecutor> {
@@ -108,7 +120,9 @@ impl Site {
         let mut measurement = self.metrics.measure(mount.name, arrival);
         let deadline = request.uri().query().and_then(timeout::from_query);
         let deadline = deadline.and_then(|timeout| arrival.checked_add(timeout));
-        let body = self.read_body(request, arrival).await;
+        // Held until the reply is ready.
+        let mut memory = self.memory.reservation();
+        let body = self.read_body(request, arrival, &mut memory).await;
         let reply = match body {
             Ok(body) => {
                 mount.handle(Call { body, deadline, target }).await.unwrap_or_else(|| after_panic(mount.name))
@@ -130,6 +144,7 @@ impl Site {
         &self,
         request: Request<Incoming>,
         arrival: Instant,
+        memory: &mut Reservation,
     ) -> Result<bytes::Bytes, (&'static str, Response<Body>)> {
         let (head, mut body) = request.into_parts();
         let refusal = if head.method != Method::POST {
@@ -138,8 +153,12 @@ impl Site {
             let message = "the body has to be JSON, and Content-Type application/json".to_owned();
             Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message)
         } else {
-            let deadline = arrival + self.limits.body_timeout;
-            match body::read(&mut body, self.limits.max_body_bytes, deadline).await {
+            let limits = BodyLimits {
+                max_bytes: self.limits.max_body_bytes,
+                arrival,
+                timeout: self.limits.body_timeout,
+            };
+            match body::read(&mut body, limits, memory).await {
                 Ok(body) => return Ok(body),
                 Err(error) => Refusal::body(&error, &self.limits),
             }
@@ -260,6 +279,21 @@ impl Refusal {
                     format!("the body was not there within {}", Seconds(limits.body_timeout)),
                 )
             },
+            BodyError::Memory(OutOfMemory::Exhausted) => Self {
+                closes: true,
+                ..Self::new(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "ServiceUnavailable",
+                    "other requests use the memory budget; try again, or raise --memory-budget".to_owned(),
+                )
+            },
+            BodyError::Memory(OutOfMemory::TooLarge { needed, total }) => Self::new(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "RequestEntityTooLarge",
+                format!(
+                    "the request needs about {needed} bytes of memory, more than the budget of {total}; send a smaller object, or raise --memory-budget"
+                ),
+            ),
             BodyError::Broken(error) => Self {
                 closes: true,
                 ..Self::new(

@@ -48,6 +48,7 @@ fn every_flag_is_in_the_help_with_its_variable_and_its_default() {
         ("--log-format", "text"),
         ("--log-level", "info"),
         ("--max-body-bytes", "8388608"),
+        ("--memory-budget", "100663296"),
         ("--drain-seconds", "5"),
     ] {
         let variable = format!("REVISER_{}=", flag[2..].replace('-', "_").to_uppercase());
@@ -60,7 +61,7 @@ fn every_flag_is_in_the_help_with_its_variable_and_its_default() {
         line.starts_with("--") || line.starts_with('-') && line[2..].starts_with(", --")
     };
     let flags = |text: &str| text.lines().filter(is_flag).count();
-    assert_eq!(flags(&serve), 19, "the table above is to have all flags:\n{serve}");
+    assert_eq!(flags(&serve), 20, "the table above is to have all flags:\n{serve}");
     for (command, all) in [
         (
             "preview",

@@ -3,7 +3,7 @@
 use crate::files::{Directory, assert_done};
 
 /// Every flag of `serve` that takes something else than any text: a value that it refuses, and what it says then.
-const REFUSED: [(&str, &str, &str); 18] = [
+const REFUSED: [(&str, &str, &str); 19] = [
     ("--bind-address <IP>", "localhost", "use an IP address, for instance 10.0.0.1; names are not looked up"),
     (
         "--bind-address <IP>",
@@ -24,6 +24,7 @@ const REFUSED: [(&str, &str, &str); 18] = [
         "loud",
         "\"loud\" is not a level; use off, error, warn, info, debug or trace, or loud=debug for a target",
     ),
+    ("--memory-budget <BYTES>", "0", "use a number of bytes, at least 1"),
     ("--max-body-bytes <BYTES>", "0", "use a number of bytes, at least 1"),
     ("--max-body-bytes <BYTES>", "-1", "use a number of bytes, at least 1"),
     ("--max-body-bytes <BYTES>", "8MiB", "use a number of bytes, at least 1"),

@@ -169,3 +169,42 @@ async fn failures(server: &TestServer, count: u32) {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_request_that_needs_more_than_the_memory_budget_is_refused() {
+    let server = TestServer::start_with(|options| options.limits.memory_budget = 1 << 20).await;
+    let mut client = Client::connect(&server, Protocol::Http1).await;
+    let many = format!("[{}{{}}]", "{},".repeat(10_000));
+    let message = client
+        .send(post("/interpret", many))
+        .await
+        .refusal(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge");
+    assert_eq!(
+        message,
+        "the request needs about 2750404 bytes of memory, more than the budget of 1048576; send a smaller object, or raise --memory-budget"
+    );
+    assert_eq!(client.post("/interpret", "{}").await.status, StatusCode::OK);
+    assert_eq!(server.door.entered(), 1);
+}
+
+#[tokio::test]
+async fn bodies_that_do_not_come_do_not_keep_the_memory_budget() {
+    let server = TestServer::start_with(|options| options.limits.memory_budget = 1 << 20).await;
+    let mut slow = Vec::new();
+    for _ in 0..8 {
+        let mut stream = connect(&server).await;
+        let head = "POST /interpret HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 900000\r\n\r\n";
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream.write_all(&vec![b' '; 250 << 10]).await.unwrap();
+        slow.push(stream);
+    }
+    let mut client = Client::connect(&server, Protocol::Http2).await;
+    assert_eq!(client.post("/interpret", "{}").await.status, StatusCode::OK);
+    let mut refused = 0;
+    for stream in &mut slow[..4] {
+        let text = read_to_end(stream).await;
+        assert!(text.starts_with("HTTP/1.1 503 ") && text.contains("connection: close"), "{text}");
+        refused += 1;
+    }
+    assert_eq!((refused, server.door.entered()), (4, 1));
+}

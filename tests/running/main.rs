@@ -12,6 +12,7 @@ mod crowd;
 mod history;
 #[path = "../support/https.rs"]
 mod https;
+mod memory;
 #[path = "../support/process.rs"]
 mod process;
 mod random;
