@@ -23,7 +23,7 @@ use super::{
 
 /// Serves a connection to the admin port.
 pub(super) async fn serve_plain(stream: TcpStream, permit: OwnedSemaphorePermit, site: Arc<Site>) {
-    serve(stream, site).await;
+    serve(stream, &permit, site).await;
     drop(permit);
 }
 
@@ -37,7 +37,7 @@ pub(super) async fn serve_secure(
     let open = site.metrics().connection();
     let handshake = timeout(site.limits().handshake_timeout, handshake(stream, &tls)).await;
     match handshake.unwrap_or_else(|_elapsed| Begin::Failed(io::ErrorKind::TimedOut.into())) {
-        Begin::Secure(stream) => serve(*stream, site).await,
+        Begin::Secure(stream) => serve(*stream, &permit, site).await,
         Begin::Plain(stream) => {
             site.metrics().count_handshake_failure();
             info!("refused plain HTTP on the secure port");
@@ -77,12 +77,12 @@ async fn handshake(stream: TcpStream, tls: &Tls) -> Begin {
 }
 
 /// Serves HTTP, whatever version the client speaks, until the connection ends.
-async fn serve<I>(io: I, site: Arc<Site>)
+async fn serve<I>(io: I, permit: &OwnedSemaphorePermit, site: Arc<Site>)
 where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let activity = Arc::new(Activity::new());
-    let mut watchdog = Watchdog::new(Arc::clone(&activity), site.limits());
+    let mut watchdog = Watchdog::new(Arc::clone(&activity), Arc::clone(permit.semaphore()), site.limits());
     let mut phases = site.lifecycle().subscribe();
     let io = Watched::new(TokioIo::new(io), Arc::clone(&activity));
     let service = service_fn({

@@ -16,6 +16,7 @@ use std::{
 };
 
 use hyper::rt::{Read, ReadBufCursor, Write};
+use tokio::sync::Semaphore;
 use tokio::time::Sleep;
 
 use super::{Limits, Phase};
@@ -23,6 +24,9 @@ use super::{Limits, Phase};
 /// While the server stops, a connection that has been quiet for this long is taken to be idle: a client that
 /// has just got an answer may be about to send its next request.
 const LINGER: Duration = Duration::from_millis(500);
+
+/// How long a connection may be idle while others wait to be accepted, and how often that is checked.
+const CROWDED: Duration = Duration::from_millis(500);
 
 /// How long a connection that was asked to end may take to do so.
 const RETIREMENT: Duration = Duration::from_secs(5);
@@ -170,6 +174,8 @@ pub(super) enum Verdict {
 pub(super) struct Watchdog {
     activity: Arc<Activity>,
     alarm: Pin<Box<Sleep>>,
+    /// The permits for connections. Without a free one, others may wait to be accepted.
+    permits: Arc<Semaphore>,
     header_timeout: Duration,
     idle_timeout: Duration,
     phase: Phase,
@@ -179,10 +185,11 @@ pub(super) struct Watchdog {
 }
 
 impl Watchdog {
-    pub(super) fn new(activity: Arc<Activity>, limits: &Limits) -> Self {
+    pub(super) fn new(activity: Arc<Activity>, permits: Arc<Semaphore>, limits: &Limits) -> Self {
         Self {
             activity,
-            alarm: Box::pin(tokio::time::sleep(limits.idle_timeout)),
+            alarm: Box::pin(tokio::time::sleep(limits.idle_timeout.min(CROWDED))),
+            permits,
             header_timeout: limits.header_timeout,
             idle_timeout: limits.idle_timeout,
             phase: Phase::Serving,
@@ -209,7 +216,8 @@ impl Watchdog {
         if awaits_head != self.awaits_head {
             self.awaits_head = awaits_head;
             self.set_alarm(
-                Instant::now() + if awaits_head { self.header_timeout } else { self.idle_timeout },
+                Instant::now()
+                    + if awaits_head { self.header_timeout } else { CROWDED.min(self.idle_timeout) },
             );
         }
         while self.alarm.as_mut().poll(cx).is_ready() {
@@ -233,15 +241,17 @@ impl Watchdog {
 
     fn on_alarm(&mut self, now: Instant) -> Option<Verdict> {
         if self.activity.is_busy() {
-            self.set_alarm(now + if self.retired { RETIREMENT } else { self.idle_timeout });
+            self.set_alarm(now + if self.retired { RETIREMENT } else { CROWDED.min(self.idle_timeout) });
             return None;
         }
         if self.retired || self.awaits_head {
             return Some(Verdict::Cut);
         }
-        let limit = self.activity.idle_since() + self.idle_timeout;
+        let is_crowded = self.permits.available_permits() == 0;
+        let idle_timeout = if is_crowded { self.idle_timeout.min(CROWDED) } else { self.idle_timeout };
+        let limit = self.activity.idle_since() + idle_timeout;
         if now < limit {
-            self.set_alarm(limit);
+            self.set_alarm(limit.min(now + CROWDED));
             return None;
         }
         // What has never served is not in a state to end in good order, nor has it anything to lose.

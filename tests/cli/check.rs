@@ -171,7 +171,8 @@ fn a_sample_that_nothing_can_be_tried_on_is_a_finding() {
     let done = directory.run(&["check", "-p", "policy.yaml", "-f", "rollout.yaml"]);
     assert_eq!(done.code, Some(1));
     assert!(
-        done.stderr.starts_with("the policies are not tried on objects and definitions until they are corrected\n"),
+        done.stderr
+            .starts_with("the policies are not tried on objects and definitions until they are corrected\n"),
         "{}",
         done.stderr
     );

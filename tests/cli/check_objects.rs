@@ -66,7 +66,8 @@ fn an_object_that_no_policy_selects_is_a_finding_where_none_is_selected() {
 fn documents_of_reviser_are_passed_over_and_a_stream_of_nothing_else_is_a_finding() {
     let directory = Directory::new();
     directory.file("all.yaml", &format!("{POLICY}---\n{}", config_map("a", "{}")));
-    let note = "all.yaml: document 1, line 1: skipped, because a ClusterRevisionPolicy of reviser is not revised\n";
+    let note =
+        "all.yaml: document 1, line 1: skipped, because a ClusterRevisionPolicy of reviser is not revised\n";
     directory.file("policy.yaml", POLICY);
     let done = directory.run(&["check", "-p", "policy.yaml", "-f", "all.yaml"]);
     assert_done(&done, 0, "", &format!("{note}no findings in 1 document\n"));

@@ -208,3 +208,29 @@ async fn bodies_that_do_not_come_do_not_keep_the_memory_budget() {
     }
     assert_eq!((refused, server.door.entered()), (4, 1));
 }
+
+#[tokio::test]
+async fn idle_connections_are_closed_for_those_that_wait() {
+    let server = TestServer::start_with(|options| options.limits.max_connections = 4).await;
+    let mut idle = Vec::new();
+    for protocol in [Protocol::Http1, Protocol::Http2, Protocol::Http1, Protocol::Http2] {
+        let mut client = Client::connect(&server, protocol).await;
+        assert_eq!(client.post("/interpret", "{}").await.status, StatusCode::OK);
+        idle.push(client);
+    }
+    let mut next = Client::connect(&server, Protocol::Http1).await;
+    assert_eq!(next.post("/interpret", "{}").await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn idle_connections_do_not_keep_probes_from_the_admin_port() {
+    let server = TestServer::start().await;
+    let mut idle = Vec::new();
+    for _ in 0..70 {
+        idle.push(TcpStream::connect(server.admin).await.unwrap());
+    }
+    let mut probe = TcpStream::connect(server.admin).await.unwrap();
+    probe.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
+    let text = read_to_end(&mut probe).await;
+    assert!(text.starts_with("HTTP/1.1 200 OK"), "{text}");
+}
