@@ -188,10 +188,10 @@ impl CustomPolicies {
     }
 
     /// Logs each custom resource whose fault is new.
-    fn log_faults(&mut self, documents: &[(Key, Document)], verdicts: &[policy::Verdict]) {
+    fn log_faults(&mut self, documents: &[(Key, Document)], reports: &[policy::DocumentReport]) {
         let mut faults = BTreeMap::new();
-        for ((key, _), verdict) in documents.iter().zip(verdicts) {
-            let Some(fault) = verdict.faults().next().map(ToString::to_string) else { continue };
+        for ((key, _), report) in documents.iter().zip(reports) {
+            let Some(fault) = report.errors().next().map(ToString::to_string) else { continue };
             if self.faults.get(key) != Some(&fault) {
                 let (kind, ObjectKey { namespace, name }) = key;
                 tracing::warn!(kind = %Kind::from(*kind), namespace, name, error = fault, "policy is faulty: objects that it selects are refused");
@@ -207,8 +207,8 @@ impl CustomPolicies {
         documents.sort_by_cached_key(|(_, document)| Seniority::of(&document.value));
         let values: Vec<Value<'static>> =
             documents.iter().map(|(_, document)| document.value.clone()).collect();
-        let policy::Admitted { policies, verdicts } = policy::admit(&values);
-        let out_of_use = verdicts.iter().filter(|verdict| !verdict.is_in_force()).count();
+        let policy::Admitted { policies, reports } = policy::admit(&values);
+        let out_of_use = reports.iter().filter(|report| !report.is_active()).count();
         self.stored.store(Arc::new(values));
         self.metrics.out_of_use.set(i64::try_from(out_of_use).unwrap_or(i64::MAX));
         tracing::info!(
@@ -217,8 +217,8 @@ impl CustomPolicies {
             policies = policies.policies.len(),
             "policies read from the API server"
         );
-        self.log_faults(&documents, &verdicts);
-        let verdicts = documents.into_iter().zip(verdicts).map(|((key, document), verdict)| {
+        self.log_faults(&documents, &reports);
+        let reports = documents.into_iter().zip(reports).map(|((key, document), report)| {
             let (kind, ObjectKey { namespace, name }) = key;
             let Document { uid, generation, status, .. } = document;
             PolicyResource {
@@ -227,12 +227,12 @@ impl CustomPolicies {
                 name,
                 uid,
                 generation,
-                findings: verdict.faults().map(ToString::to_string).collect(),
-                warnings: verdict.warnings.iter().map(ToString::to_string).collect(),
+                findings: report.errors().map(ToString::to_string).collect(),
+                warnings: report.warnings.iter().map(ToString::to_string).collect(),
                 status,
             }
         });
-        self.active.replace(policies, verdicts.collect());
+        self.active.replace(policies, reports.collect());
         self.is_synced.store(true, Ordering::Release);
     }
 }

@@ -107,17 +107,6 @@ impl Templated {
         }
     }
 
-    /// The item of a list.
-    pub fn item(&self, position: usize) -> Option<Cow<'_, Self>> {
-        match self {
-            Self::Constant(Value::Array(items)) => {
-                items.get(position).map(|value| Cow::Owned(Self::Constant(value.clone())))
-            }
-            Self::List(items) => items.get(position).map(Cow::Borrowed),
-            _ => None,
-        }
-    }
-
     /// The member of a map.
     pub fn member(&self, name: &str) -> Option<Cow<'_, Self>> {
         match self {

@@ -7,8 +7,39 @@ use super::template::{Expressions, ended};
 use crate::engine::{Action, Divide, Env, EnvChange, Image, Percentages, Templated, Weights, protected_by};
 use crate::json::{Kind, Pointer};
 
-/// The names of the actions.
-const ACTIONS: [&str; 5] = ["fort", "patch", "env", "image", "divide"];
+/// The fields of a rule that hold an action.
+#[derive(Clone, Copy)]
+enum ActionField {
+    Fort,
+    Patch,
+    Env,
+    Image,
+    Divide,
+}
+
+impl ActionField {
+    const ALL: [Self; 5] = [Self::Fort, Self::Patch, Self::Env, Self::Image, Self::Divide];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Fort => "fort",
+            Self::Patch => "patch",
+            Self::Env => "env",
+            Self::Image => "image",
+            Self::Divide => "divide",
+        }
+    }
+
+    fn read(self, node: Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Option<Action> {
+        match self {
+            Self::Fort => fort::fort(node, expressions, notes).map(Action::Fort),
+            Self::Patch => patch::patch(node, expressions, notes).map(Action::Patch),
+            Self::Env => env(node, expressions, notes).map(Action::Env),
+            Self::Image => image(node, expressions, notes).map(Action::Image),
+            Self::Divide => divide(node, notes).map(Action::Divide),
+        }
+    }
+}
 
 /// Reads the one action of a rule.
 pub(super) fn action(
@@ -16,29 +47,19 @@ pub(super) fn action(
     expressions: &mut Expressions,
     notes: &mut Notes,
 ) -> Option<Action> {
-    let given: Vec<(&str, Node<'_>)> =
-        ACTIONS.iter().filter_map(|&name| rule.optional(name).map(|node| (name, node))).collect();
+    let given: Vec<(ActionField, Node<'_>)> = ActionField::ALL
+        .into_iter()
+        .filter_map(|field| rule.optional(field.name()).map(|node| (field, node)))
+        .collect();
     if given.len() != 1 {
-        let names: Vec<&str> = given.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&str> = given.iter().map(|(field, _)| field.name()).collect();
         let found =
             if names.is_empty() { "has none".to_owned() } else { format!("has {}", names.join(" and ")) };
-        notes.note(
-            &rule.field,
-            format!("a rule has exactly one of {}, and this one {found}", ACTIONS.join(", ")),
-        );
+        let all = ActionField::ALL.map(ActionField::name).join(", ");
+        notes.note(&rule.field, format!("a rule has exactly one of {all}, and this one {found}"));
     }
-    let mut read = None;
-    // All of them are read, so that one look finds all faults.
-    for (name, node) in given {
-        read = match name {
-            "fort" => fort::fort(node, expressions, notes).map(Action::Fort),
-            "patch" => patch::patch(node, expressions, notes).map(Action::Patch),
-            "env" => env(node, expressions, notes).map(Action::Env),
-            "image" => image(node, expressions, notes).map(Action::Image),
-            _ => divide(node, notes).map(Action::Divide),
-        };
-    }
-    read
+    // With several actions all are read, to find all errors at once.
+    given.into_iter().fold(None, |_, (field, node)| field.read(node, expressions, notes))
 }
 
 fn env(node: Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Option<Env> {

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::decode::{Fields, Node, Notes, did_you_mean, one_of};
 use super::finding::Finding;
-use super::lint::{self, Material, Subject};
+use super::lint::{self, Material};
+use super::revision::PolicyDocument;
 use super::{interpretation, readings, revision, transformation};
 use crate::domain::{GroupVersionKind, POLICY_GROUP, PolicyKind};
 use crate::engine::{Owner, Policy, PolicySet, TransformationScope};
-use crate::expression::{Scope, Variable};
+use crate::expression::Scope;
 use crate::json::{Pointer, Value};
 
 /// The `apiVersion` of all our documents.
@@ -58,27 +59,27 @@ pub fn examine(documents: &[Value<'static>]) -> Examined {
     }
     all.check_used();
     all.findings.sort_by_key(|finding| finding.document);
-    all.read.sort_by(|a, b| in_order(&a.1.policy, &b.1.policy));
+    all.policies.sort_by(in_order);
     let mut warnings = lint::lint(&all.material());
     for warning in &mut warnings {
         readings::explain(&documents[warning.document], [warning]);
     }
-    let Compiler { mut set, findings, read, .. } = all;
-    let origins = read.iter().map(|(document, _)| *document).collect();
+    let Compiler { mut set, findings, policies, .. } = all;
+    let origins = policies.iter().map(|read| read.document).collect();
     if !findings.is_empty() {
         return Examined { result: Err(findings), origins, warnings };
     }
-    set.policies = read.into_iter().map(|(_, read)| read.policy).collect();
+    set.policies = policies.into_iter().map(|read| read.policy).collect();
     Examined { result: Ok(set), origins, warnings }
 }
 
-/// Which policy applies first.
-pub(super) fn in_order(a: &Policy, b: &Policy) -> Ordering {
+/// Which of two policies applies first.
+pub(super) fn in_order(a: &PolicyDocument, b: &PolicyDocument) -> Ordering {
     let key = |policy: &Policy| (matches!(policy.owner, Owner::Namespace { .. }), policy.priority);
-    key(a).cmp(&key(b)).then_with(|| a.owner.cmp(&b.owner))
+    key(&a.policy).cmp(&key(&b.policy)).then_with(|| a.policy.owner.cmp(&b.policy.owner))
 }
 
-/// The names under `spec.allocations`, of whatever sense the document makes otherwise.
+/// The names under `spec.allocations`, of an invalid document too.
 fn allocation_names(document: &Value<'static>) -> Vec<String> {
     let list =
         document.at(&Pointer::of(["spec", "allocations"])).and_then(Value::as_array).unwrap_or_default();
@@ -90,27 +91,24 @@ fn allocation_names(document: &Value<'static>) -> Vec<String> {
 pub(super) struct Compiler {
     /// All but the policies.
     pub(super) set: PolicySet,
-    /// The policies, each with its document and what else was read in it.
-    pub(super) read: Vec<(usize, revision::Read)>,
+    pub(super) policies: Vec<PolicyDocument>,
     findings: Vec<Finding>,
     /// What expressions may use.
     scope: Scope,
-    /// The documents that there were, by kind, namespace and name.
+    /// The documents, by kind, namespace and name.
     pub(super) seen: BTreeSet<(PolicyKind, String, String)>,
-    /// Which document defines an allocation, and how its message calls it.
+    /// The allocations that are defined, each with the policy that messages name.
     pub(super) defined: BTreeMap<String, String>,
-    pub(super) used: Vec<(usize, String, Pointer)>,
-    /// The kinds that are interpreted: in which document, and by what name.
+    /// The kinds with a `ResourceInterpretation`: the position of its document, and its name.
     pub(super) targets: BTreeMap<GroupVersionKind, (usize, String)>,
 }
 
 impl Compiler {
-    /// One that has read nothing.
     pub(super) fn new(scope: Scope) -> Self {
         Self { scope, ..Self::default() }
     }
 
-    /// Reads a document, and notes what is wrong with it: by itself, and beside those that have been read before.
+    /// Reads a document, and notes what is wrong with it by itself and beside those that were read before.
     pub(super) fn document(
         &mut self,
         document: usize,
@@ -191,7 +189,7 @@ impl Compiler {
         notes: &mut Notes,
     ) -> Option<()> {
         let mut spec = Fields::of(fields.required("spec", notes)?, notes)?;
-        let read = revision::policy(owner, &self.scope, &mut spec, notes);
+        let read = revision::policy(document, owner, &self.scope, &mut spec, notes);
         spec.end(notes);
         for (name, allocation, place) in &read.allocations {
             if let Some(first) = self.defined.get(name) {
@@ -201,8 +199,7 @@ impl Compiler {
             self.defined.insert(name.clone(), read.policy.owner.to_string());
             self.set.allocations.extend(allocation.clone().map(|allocation| (name.clone(), allocation)));
         }
-        self.used.extend(read.used.iter().map(|(name, place)| (document, name.clone(), place.clone())));
-        self.read.push((document, read));
+        self.policies.push(read);
         Some(())
     }
 
@@ -226,41 +223,29 @@ impl Compiler {
         Some(())
     }
 
-    /// What there is to look at once all has been read.
+    /// The allocations that policies use, those with errors too.
+    pub(super) fn used_allocations(&self) -> impl Iterator<Item = &str> {
+        self.policies.iter().flat_map(PolicyDocument::used_allocations)
+    }
+
     fn material(&self) -> Material<'_> {
-        let faulty: BTreeSet<usize> = self.findings.iter().map(|finding| finding.document).collect();
-        let reads = self.read.iter().flat_map(|(_, read)| &read.reads);
-        let asked = reads.filter_map(|variable| match variable {
-            Variable::Allocation(name) => Some(name.as_str()),
-            _ => None,
-        });
-        let asked = asked.chain(self.used.iter().map(|(_, name, _)| name.as_str())).collect();
-        let subjects = self.read.iter().filter(|(document, _)| !faulty.contains(document));
+        let invalid: BTreeSet<usize> = self.findings.iter().map(|finding| finding.document).collect();
         let interpreted = self.targets.iter().map(|(gvk, (document, _))| (*document, gvk));
         Material {
-            subjects: subjects
-                .map(|(document, read)| Subject {
-                    document: *document,
-                    policy: &read.policy,
-                    reads: &read.reads,
-                    rule_reads: &read.rule_reads,
-                    allocations: &read.allocations,
-                })
-                .collect(),
+            policies: self.policies.iter().filter(|read| !invalid.contains(&read.document)).collect(),
             set: &self.set,
-            interpreted: interpreted.filter(|(document, _)| !faulty.contains(document)).collect(),
-            asked,
+            interpreted: interpreted.filter(|(document, _)| !invalid.contains(document)).collect(),
+            used: self.used_allocations().collect(),
         }
     }
 
-    /// Allocations may be defined by another policy, so this waits until all have been read.
+    /// Notes allocations that no policy defines. Another document may define them, so this comes last.
     fn check_used(&mut self) {
-        for (document, name, field) in self.used.iter().cloned() {
-            if self.defined.contains_key(&name) {
-                continue;
+        for read in &self.policies {
+            for (name, field) in read.used.iter().filter(|(name, _)| !self.defined.contains_key(name)) {
+                let problem = undefined(name, self.defined.keys().map(String::as_str));
+                self.findings.push(Finding { document: read.document, field: field.clone(), problem });
             }
-            let problem = undefined(&name, self.defined.keys().map(String::as_str));
-            self.findings.push(Finding { document, field, problem });
         }
     }
 }

@@ -14,6 +14,7 @@ mod definition;
 mod finding;
 mod fort;
 mod interpretation;
+mod invalid;
 mod lint;
 mod merge_keys;
 mod part;
@@ -21,7 +22,6 @@ mod patch;
 mod paths;
 mod readings;
 mod revision;
-mod salvage;
 mod selector;
 mod template;
 mod transformation;
@@ -30,7 +30,7 @@ mod types;
 #[cfg(test)]
 mod tests;
 
-pub use admit::{Admitted, Seniority, Verdict, admit};
+pub use admit::{Admitted, DocumentReport, Seniority, admit};
 pub use clusters::{misses_cluster_name, named_clusters, reads_cluster_name, unknown_clusters};
 pub use compile::{API_VERSION, BUILT_IN, Examined, compile, examine, own_kind};
 pub use definition::{PolicyFinding, definition, misfits_of_object};

@@ -13,10 +13,12 @@ use crate::json::{Pointer, Value};
 /// Longest name of an allocation: with `reviser.io/` and `-cluster` around it, it names an annotation.
 const MAX_ALLOCATION_NAME: usize = 63 - "-cluster".len();
 
-/// A policy and the allocations that it defines, each with the place of its definition.
-pub(super) struct Read {
+/// A policy and what its document defines and uses.
+pub(super) struct PolicyDocument {
+    /// The position of the document.
+    pub(super) document: usize,
     pub(super) policy: Policy,
-    /// Those without a definition are defined, but wrongly.
+    /// The allocations that it defines, each with its place; `None` where the definition is invalid.
     pub(super) allocations: Vec<(String, Option<Allocation>, Pointer)>,
     /// The allocations that rules name, each with the place.
     pub(super) used: Vec<(String, Pointer)>,
@@ -28,10 +30,27 @@ pub(super) struct Read {
     pub(super) rule_reads: Vec<BTreeSet<Variable>>,
 }
 
+impl PolicyDocument {
+    /// The allocations that its rules and expressions use.
+    pub(super) fn used_allocations(&self) -> impl Iterator<Item = &str> {
+        let read = self.reads.iter().filter_map(|variable| match variable {
+            Variable::Allocation(name) => Some(name.as_str()),
+            _ => None,
+        });
+        read.chain(self.used.iter().map(|(name, _)| name.as_str()))
+    }
+}
+
 /// Reads the `spec` of a policy.
 ///
 /// `scope` holds the allocations that its expressions may read.
-pub(super) fn policy(owner: Owner, scope: &Scope, spec: &mut Fields<'_>, notes: &mut Notes) -> Read {
+pub(super) fn policy(
+    document: usize,
+    owner: Owner,
+    scope: &Scope,
+    spec: &mut Fields<'_>,
+    notes: &mut Notes,
+) -> PolicyDocument {
     let digest = digest([owner.to_string().as_str(), &Value::Object(spec.object.clone()).to_string()]);
     let priority = spec.optional("priority").and_then(|node| node.integer(notes)).unwrap_or_default();
     let home = owner.namespace();
@@ -76,7 +95,7 @@ pub(super) fn policy(owner: Owner, scope: &Scope, spec: &mut Fields<'_>, notes: 
         || rules.iter().any(|rule: &Rule| matches!(rule.action, Action::Divide(_)));
     let policy =
         Policy { owner, priority, selectors, variables, rules, needs_cluster, needs_original, digest };
-    Read { policy, allocations, used, asked, reads, rule_reads }
+    PolicyDocument { document, policy, allocations, used, asked, reads, rule_reads }
 }
 
 /// The allocation that a rule names, and where; also if there is something wrong with the rule.

@@ -1,14 +1,14 @@
 //! The values of patches held against the types of the fields that they write.
 
 use crate::domain::GroupVersionKind;
-use crate::engine::{Action, EnvChange, PatchAction, PatchKind, ResourceSelector, Rule, Templated};
+use crate::engine::{
+    Action, EnvChange, Interpretation, PatchAction, PatchKind, ResourceSelector, Rule, Templated,
+};
 use crate::json::{Kind, Pointer, Value};
 use crate::schema::{self, Mismatch, MismatchKind, ObjectType, Shape};
 
 use super::decode::Notes;
-
-/// Where a kind without a `ResourceInterpretation` has its pod template.
-const POD_TEMPLATE: [&str; 2] = ["spec", "template"];
+use super::part::Part;
 
 /// Notes each value in `rule`, which is at `place`, that has the wrong type for a kind that `selectors` name.
 pub(super) fn rule(rule: &Rule, selectors: &[ResourceSelector], place: &Pointer, notes: &mut Notes) {
@@ -30,7 +30,8 @@ pub(super) fn unknown_fields(rule: &Rule, selectors: &[ResourceSelector]) -> Vec
 
 /// Notes each value in the patch of a transformation, which is for pods and for what has a pod template, that has the wrong type.
 pub(super) fn transformation(patching: &PatchAction, place: &Pointer, notes: &mut Notes) {
-    let templates = [Pointer::ROOT, Pointer::of(POD_TEMPLATE)];
+    let mut templates = Interpretation::default().pod_templates;
+    templates.push(Pointer::ROOT);
     let of = ObjectType::custom(&templates, |_| true);
     for (at, Mismatch { place: in_object, problem }) in patched(patching, of.root()) {
         if let MismatchKind::Type { .. } = problem {
@@ -81,18 +82,12 @@ fn misfits(rule: &Rule, selectors: &[ResourceSelector]) -> Vec<(Pointer, Mismatc
     found
 }
 
-/// The type of a kind. A custom one counts as having a pod template where the patch writes containers in it.
+/// The type of a kind. A custom kind counts as having a pod template where the patch writes containers in it.
 fn type_of(gvk: &GroupVersionKind, patch: &Templated) -> ObjectType {
     ObjectType::built_in(&gvk.api_version(), &gvk.kind).unwrap_or_else(|| {
-        ObjectType::custom(&[Pointer::of(POD_TEMPLATE)], |template| {
-            let steps = template.tokens().iter().map(String::as_str).chain(["spec", "containers"]);
-            let mut at = Some(std::borrow::Cow::Borrowed(patch));
-            for step in steps {
-                at = at.and_then(|at| {
-                    at.member(step).map(|member| std::borrow::Cow::Owned(member.into_owned()))
-                });
-            }
-            at.is_some_and(|containers| containers.kind() == Some(Kind::Array))
+        ObjectType::custom(&Interpretation::default().pod_templates, |template| {
+            let containers = template.join("spec").join("containers");
+            Part::Templated(patch).at(&containers).is_some_and(Part::is_list)
         })
     })
 }
@@ -118,19 +113,10 @@ struct TypeCheck {
 
 impl TypeCheck {
     fn operations(&mut self, operations: &Templated, of: Shape<'_>) {
-        let count = match operations {
-            Templated::List(operations) => operations.len(),
-            Templated::Constant(operations) => operations.as_array().map_or(0, <[_]>::len),
-            Templated::Template(_) | Templated::Map(_) => 0,
-        };
-        for position in 0..count {
-            let Some(operation) = operations.item(position) else { continue };
-            let text = |name: &str| {
-                let member = operation.member(name)?;
-                member.constant().and_then(Value::as_str).map(str::to_owned)
-            };
+        for (position, operation) in Part::Templated(operations).items().into_iter().enumerate() {
+            let text = |name| operation.at(&Pointer::of([name])).and_then(Part::text);
             let (Some(op), Some(path)) = (text("op"), text("path")) else { continue };
-            let Ok(path) = Pointer::parse(&path) else { continue };
+            let Ok(path) = Pointer::parse(path) else { continue };
             if op != "add" && op != "replace" {
                 continue;
             }
@@ -138,9 +124,16 @@ impl TypeCheck {
             if let Some(steps) = of.unknown_step(&path) {
                 let mismatch = Mismatch { place: path.prefix(steps), problem: MismatchKind::UnknownField };
                 self.found.push((at.join("path"), mismatch));
-            } else if let Some(value) = operation.member("value") {
-                self.value(&value, of.at(&path), &at.join("value"), &path);
+            } else if let Some(value) = operation.at(&Pointer::of(["value"])) {
+                self.part(value, of.at(&path), &at.join("value"), &path);
             }
+        }
+    }
+
+    fn part(&mut self, part: Part<'_>, shape: Shape<'_>, at: &Pointer, in_object: &Pointer) {
+        match part {
+            Part::Templated(value) => self.value(value, shape, at, in_object),
+            Part::Value(value) => self.constant(value, shape, at, in_object),
         }
     }
 

@@ -57,8 +57,8 @@ fn run(input: &str) -> String {
     let values: Vec<Value<'static>> = documents.into_iter().map(|document| document.value).collect();
     let compiled = policy::compile(&values);
     // As custom resources they are well together exactly if they are as files.
-    let verdicts = policy::admit(&values).verdicts;
-    assert_eq!(verdicts.iter().all(policy::Verdict::is_in_force), compiled.is_ok(), "{verdicts:?}");
+    let reports = policy::admit(&values).reports;
+    assert_eq!(reports.iter().all(policy::DocumentReport::is_active), compiled.is_ok(), "{reports:?}");
     let set = match compiled {
         Ok(set) => set,
         Err(findings) => {

@@ -7,7 +7,7 @@ use super::dropped_nulls;
 use crate::domain::{Failure, shorten};
 use crate::json::{Raw, Value};
 use crate::patch::Patch;
-use crate::policy::{self, Finding, Seniority, Verdict};
+use crate::policy::{self, DocumentReport, Finding, Seniority};
 use crate::service::Outcome;
 
 /// Longest message of a denial, in bytes. Longer than other failures, because it lists all findings.
@@ -41,16 +41,16 @@ pub(super) fn review(
     }
     let old = old.and_then(|old| old.to_value().ok());
     let is_unchanged = old.is_some_and(|old| has_same_content(&old, &object));
-    let (mut verdict, displaced) = beside_others(&object, stored);
-    verdict.findings.extend(dropped_nulls::find(&object));
-    if !verdict.findings.is_empty() && !is_unchanged {
-        return Err(denial(&object, &verdict.findings));
+    let (mut report, displaced) = beside_others(&object, stored);
+    report.findings.extend(dropped_nulls::find(&object));
+    if !report.findings.is_empty() && !is_unchanged {
+        return Err(denial(&object, &report.findings));
     }
     let mut warnings = Vec::new();
-    warn(&mut warnings, "it is invalid and not active: ", &verdict.findings);
-    warn(&mut warnings, "it is not active until this is fixed: ", &verdict.lacking);
+    warn(&mut warnings, "it is invalid and not active: ", &report.findings);
+    warn(&mut warnings, "it is not active until this is fixed: ", &report.lacking);
     warn(&mut warnings, "this deactivates another document: ", &displaced);
-    warn(&mut warnings, "", &verdict.warnings);
+    warn(&mut warnings, "", &report.warnings);
     Ok(Outcome { warnings, ..Outcome::unchanged() })
 }
 
@@ -67,9 +67,9 @@ fn has_same_content(old: &Value<'_>, new: &Value<'_>) -> bool {
     names.filter(|name| read(name)).all(|name| old.get(name) == new.get(name))
 }
 
-/// The verdict on `object`, which replaces the stored document of its name, and the first fault of each other document
+/// The report on `object`, which replaces the stored document of its name, and the first fault of each other document
 /// that is active without it and not active with it.
-fn beside_others(object: &Value<'static>, stored: &[Value<'static>]) -> (Verdict, Vec<String>) {
+fn beside_others(object: &Value<'static>, stored: &[Value<'static>]) -> (DocumentReport, Vec<String>) {
     let own = Seniority::of(object);
     let mut before: Vec<(Seniority, Value<'static>)> =
         stored.iter().map(|document| (Seniority::of(document), document.clone())).collect();
@@ -79,29 +79,29 @@ fn beside_others(object: &Value<'static>, stored: &[Value<'static>]) -> (Verdict
     let position = after.partition_point(|(seniority, _)| *seniority < own);
     let others = after.len();
     after.insert(position, (own, object.clone()));
-    let mut verdicts = verdicts(&after);
-    let verdict = verdicts.remove(position);
+    let mut reports = reports(&after);
+    let report = reports.remove(position);
     after.remove(position);
     if others == 0 {
-        return (verdict, Vec::new());
+        return (report, Vec::new());
     }
     let was: BTreeMap<&Seniority, bool> = before
         .iter()
         .map(|(seniority, _)| seniority)
-        .zip(self::verdicts(&before).iter().map(Verdict::is_in_force))
+        .zip(self::reports(&before).iter().map(DocumentReport::is_active))
         .collect();
-    let displaced = after.iter().zip(&verdicts).filter_map(|((seniority, document), verdict)| {
-        let fault = verdict.faults().next().filter(|_| was.get(seniority) == Some(&true))?;
+    let displaced = after.iter().zip(&reports).filter_map(|((seniority, document), report)| {
+        let fault = report.errors().next().filter(|_| was.get(seniority) == Some(&true))?;
         let kind = document.get("kind").and_then(Value::as_str).unwrap_or_default();
         Some(format!("{kind}/{}: {fault}", seniority.name()))
     });
     let displaced = displaced.collect();
-    (verdict, displaced)
+    (report, displaced)
 }
 
-fn verdicts(documents: &[(Seniority, Value<'static>)]) -> Vec<Verdict> {
+fn reports(documents: &[(Seniority, Value<'static>)]) -> Vec<DocumentReport> {
     let documents: Vec<Value<'static>> = documents.iter().map(|(_, document)| document.clone()).collect();
-    policy::admit(&documents).verdicts
+    policy::admit(&documents).reports
 }
 
 /// The denial of `object`, with one line a finding as far as they fit.

@@ -61,7 +61,7 @@ pub fn definition(document: &Value<'_>, set: &PolicySet) -> (Vec<PolicyFinding>,
                         let lists = lists::problems(patching, &selector.gvk, &pod_templates, schema);
                         misfits.map(|(at, problem)| (value.concat(&at), problem)).chain(lists).collect()
                     }
-                    _ => continue,
+                    Action::Env(_) | Action::Image(_) | Action::Divide(_) => continue,
                 };
                 looked = true;
                 for (field, problem) in found {

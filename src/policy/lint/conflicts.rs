@@ -25,15 +25,15 @@ struct Writer<'c> {
 /// Notes, with the later rule of each two, what an earlier one writes otherwise. `idle` rules write nothing.
 pub(super) fn all(material: &Material<'_>, idle: &BTreeSet<(usize, usize)>, findings: &mut Vec<Finding>) {
     let mut writers: BTreeMap<(String, String), Vec<Writer<'_>>> = BTreeMap::new();
-    for (subject_position, subject) in material.subjects.iter().enumerate() {
-        for (position, rule) in subject.policy.rules.iter().enumerate() {
-            if idle.contains(&(subject_position, position)) {
+    for (policy_position, document) in material.policies.iter().enumerate() {
+        for (position, rule) in document.policy.rules.iter().enumerate() {
+            if idle.contains(&(policy_position, position)) {
                 continue;
             }
-            for selector in &subject.policy.selectors {
+            for selector in &document.policy.selectors {
                 let kind = format!("{}/{}", selector.gvk.api_version(), selector.gvk.kind);
                 for write in writes::of(rule, &selector.gvk, material.set) {
-                    let (document, policy) = (subject.document, subject.policy);
+                    let (document, policy) = (document.document, &document.policy);
                     let key = (kind.clone(), write.what.clone());
                     let writer = Writer { document, policy, rule, selector, write };
                     writers.entry(key).or_default().push(writer);
@@ -123,7 +123,7 @@ fn problem(earlier: &Writer<'_>, later: &Writer<'_>, overlap: &Overlap) -> Strin
     let (may, clusters) = match overlap {
         Overlap::Yes(Some(cluster)) => ("", format!("for cluster {cluster:?} too")),
         Overlap::Yes(None) => ("", "for the same clusters".to_owned()),
-        _ => (" may", "for the same cluster".to_owned()),
+        Overlap::Perhaps | Overlap::No => (" may", "for the same cluster".to_owned()),
     };
     let whose = if std::ptr::eq(earlier.policy, later.policy) {
         format!("rule {:?}", earlier.rule.name)

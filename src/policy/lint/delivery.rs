@@ -4,11 +4,12 @@
 
 use std::collections::BTreeSet;
 
-use super::{Subject, rule_place};
+use super::rule_place;
 use crate::domain::GroupVersionKind;
 use crate::engine::{Action, PolicySet, ResourceSelector, Rule};
 use crate::expression::Variable;
 use crate::policy::decode::Notes;
+use crate::policy::revision::PolicyDocument;
 
 /// Groups whose objects Karmada never propagates. The Works that it makes of its own `MultiClusterService` are not dispatched.
 const FOR_NO_MEMBER: [&str; 9] = [
@@ -36,10 +37,10 @@ pub(super) fn is_for_no_member(gvk: &GroupVersionKind) -> bool {
 /// Notes the rules that need a schedule, in a policy for objects that Karmada delivers without a binding by itself.
 ///
 /// These are warnings, not faults: what a `ClusterPropagationPolicy` propagates has a binding, Namespaces too.
-pub(super) fn policy(subject: &Subject<'_>, set: &PolicySet, notes: &mut Notes) {
-    let policy = subject.policy;
+pub(super) fn policy(document: &PolicyDocument, set: &PolicySet, notes: &mut Notes) {
+    let policy = &document.policy;
     let Some(selector) = policy.selectors.iter().find(|selector| is_unbound(selector)) else { return };
-    for (rule, reads) in policy.rules.iter().zip(subject.rule_reads) {
+    for (rule, reads) in policy.rules.iter().zip(&document.rule_reads) {
         // A condition that looks at the object can see whether there is a binding.
         if rule.when.as_ref().is_some_and(|when| when.uses().contains(&Variable::Object)) {
             continue;
@@ -77,7 +78,7 @@ fn needed(rule: &Rule, reads: &BTreeSet<Variable>, is_interpreted: bool) -> Vec<
     let action = match rule.action {
         Action::Divide(_) => Some("`divide`".to_owned()),
         Action::Fort(_) => Some("`fort`".to_owned()),
-        _ => None,
+        Action::Patch(_) | Action::Env(_) | Action::Image(_) => None,
     };
     let is_needed = |variable: &&Variable| match variable {
         Variable::BindingReplicas | Variable::BindingClusters | Variable::Allocation(_) => true,

@@ -27,58 +27,45 @@ use std::collections::BTreeSet;
 
 use super::decode::Notes;
 use super::finding::Finding;
+use super::revision::PolicyDocument;
 use crate::domain::GroupVersionKind;
-use crate::engine::{Allocation, Policy, PolicySet, Rule};
-use crate::expression::Variable;
+use crate::engine::{Policy, PolicySet, Rule};
 use crate::json::Pointer;
 
-/// A policy, and the document that it is from, in which nothing is wrong.
-pub(super) struct Subject<'c> {
-    pub(super) document: usize,
-    pub(super) policy: &'c Policy,
-    /// What its expressions and rules read.
-    pub(super) reads: &'c BTreeSet<Variable>,
-    /// What each of its rules reads, also by way of variables.
-    pub(super) rule_reads: &'c [BTreeSet<Variable>],
-    /// The allocations that it defines, each with the place.
-    pub(super) allocations: &'c [(String, Option<Allocation>, Pointer)],
-}
-
-/// All that is looked at.
+/// What to look at: documents without errors.
 pub(super) struct Material<'c> {
     /// In the order in which they apply.
-    pub(super) subjects: Vec<Subject<'c>>,
+    pub(super) policies: Vec<&'c PolicyDocument>,
     /// What documents define besides policies: where there are pod templates.
     pub(super) set: &'c PolicySet,
-    /// The kinds that documents without faults interpret.
+    /// The kinds with a `ResourceInterpretation`, each with the position of its document.
     pub(super) interpreted: Vec<(usize, &'c GroupVersionKind)>,
-    /// The allocations that any document reads.
-    pub(super) asked: BTreeSet<&'c str>,
+    /// The allocations that any document uses, one with errors too.
+    pub(super) used: BTreeSet<&'c str>,
 }
 
 /// All warnings, by document.
 pub(super) fn lint(material: &Material<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut idle = BTreeSet::new();
-    for (position, subject) in material.subjects.iter().enumerate() {
+    for (position, document) in material.policies.iter().enumerate() {
+        let policy = &document.policy;
         let mut notes = Notes::default();
-        let dead = matching::policy(subject.policy, &mut notes);
-        for (number, rule) in subject.policy.rules.iter().enumerate() {
-            let place = rule_place(subject.policy, rule);
-            repeat::rule(subject.policy, rule, &place, &mut notes);
-            if !dead.contains(&number)
-                && templates::rule(subject.policy, rule, material.set, &place, &mut notes)
-            {
+        let dead = matching::policy(policy, &mut notes);
+        for (number, rule) in policy.rules.iter().enumerate() {
+            let place = rule_place(policy, rule);
+            repeat::rule(policy, rule, &place, &mut notes);
+            if !dead.contains(&number) && templates::rule(policy, rule, material.set, &place, &mut notes) {
                 idle.insert((position, number));
             }
-            fields::rule(subject.policy, rule, &place, &mut notes);
-            lists::rule(subject.policy, rule, material.set, &place, &mut notes);
-            zero::rule(subject.policy, rule, &place, &mut notes);
+            fields::rule(policy, rule, &place, &mut notes);
+            lists::rule(policy, rule, material.set, &place, &mut notes);
+            zero::rule(policy, rule, &place, &mut notes);
         }
-        unused::policy(subject, &material.asked, &mut notes);
-        delivery::policy(subject, material.set, &mut notes);
+        unused::policy(document, &material.used, &mut notes);
+        delivery::policy(document, material.set, &mut notes);
         idle.extend(dead.into_iter().map(|rule| (position, rule)));
-        findings.extend(Finding::all(subject.document, notes));
+        findings.extend(Finding::all(document.document, notes));
     }
     unused::interpretations(material, &mut findings);
     conflicts::all(material, &idle, &mut findings);

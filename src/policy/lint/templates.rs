@@ -17,7 +17,7 @@ pub(super) fn rule(
     let (field, path) = match &rule.action {
         Action::Env(_) => (place.join("env"), None),
         Action::Image(image) => (place.join("image"), image.path.as_ref()),
-        _ => return false,
+        Action::Fort(_) | Action::Patch(_) | Action::Divide(_) => return false,
     };
     let kinds = policy.selectors.iter().map(|selector| &selector.gvk);
     let mut lacking = None;

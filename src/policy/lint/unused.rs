@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use super::{Material, Subject};
+use super::Material;
 use crate::engine::Interpretation;
 use crate::expression::Variable;
 use crate::json::Pointer;
 use crate::policy::decode::{Notes, did_you_mean};
 use crate::policy::finding::Finding;
+use crate::policy::revision::PolicyDocument;
 
-pub(super) fn policy(subject: &Subject<'_>, asked: &BTreeSet<&str>, notes: &mut Notes) {
-    for (position, (name, _)) in subject.policy.variables.iter().enumerate() {
-        if !subject.reads.contains(&Variable::Declared(name.clone())) {
+pub(super) fn policy(document: &PolicyDocument, used: &BTreeSet<&str>, notes: &mut Notes) {
+    for (position, (name, _)) in document.policy.variables.iter().enumerate() {
+        if !document.reads.contains(&Variable::Declared(name.clone())) {
             let place = Pointer::of(["spec", "variables"]).join(position.to_string());
             notes.note(
                 &place.join("name"),
@@ -19,8 +20,8 @@ pub(super) fn policy(subject: &Subject<'_>, asked: &BTreeSet<&str>, notes: &mut 
             );
         }
     }
-    for (name, _, place) in subject.allocations {
-        if !asked.contains(name.as_str()) {
+    for (name, _, place) in &document.allocations {
+        if !used.contains(name.as_str()) {
             notes.note(
                 place,
                 format!("nobody uses the allocation {name:?}; take it away, or use it in a rule"),
@@ -32,7 +33,7 @@ pub(super) fn policy(subject: &Subject<'_>, asked: &BTreeSet<&str>, notes: &mut 
 /// Interpretations that say nothing, or that are about a kind that is nearly one that a policy selects.
 pub(super) fn interpretations(material: &Material<'_>, findings: &mut Vec<Finding>) {
     let selected =
-        || material.subjects.iter().flat_map(|subject| &subject.policy.selectors).map(|it| &it.gvk);
+        || material.policies.iter().flat_map(|document| &document.policy.selectors).map(|it| &it.gvk);
     for (document, gvk) in &material.interpreted {
         let mut notes = Notes::default();
         let target = Pointer::of(["spec", "target"]);

@@ -4,7 +4,7 @@ use super::{RULES, SELECTORS, document, policy};
 use crate::domain::{Code, GroupVersionKind, Workload};
 use crate::engine::PolicySet;
 use crate::json::{Text, Value};
-use crate::policy::{Admitted, Seniority, Verdict, admit};
+use crate::policy::{Admitted, DocumentReport, Seniority, admit};
 
 /// A policy of this name that defines and uses these allocations.
 fn one(name: &str, defines: &[&str], uses: &[&str]) -> Value<'static> {
@@ -35,9 +35,9 @@ fn wrong(document: &Value<'static>) -> Value<'static> {
 
 /// Who is in force, as a digit each, with all findings after it.
 fn outcome(documents: &[Value<'static>]) -> (String, Vec<String>) {
-    let verdicts = admit(documents).verdicts;
-    let digits = verdicts.iter().map(|verdict| if verdict.is_in_force() { '1' } else { '0' }).collect();
-    let told = verdicts.iter().flat_map(Verdict::faults);
+    let reports = admit(documents).reports;
+    let digits = reports.iter().map(|report| if report.is_active() { '1' } else { '0' }).collect();
+    let told = reports.iter().flat_map(DocumentReport::errors);
     (digits, told.map(|finding| format!("{} {finding}", finding.document)).collect())
 }
 
@@ -60,10 +60,10 @@ fn selected(set: &PolicySet, workload: &Workload, object: &str) -> Result<usize,
 
 #[test]
 fn a_faulty_document_puts_only_itself_out_of_use() {
-    let Admitted { policies, verdicts } =
+    let Admitted { policies, reports } =
         admit(&[one("a", &["x"], &["x"]), wrong(&one("b", &["y"], &["y"])), one("c", &[], &["x"])]);
     let faults: Vec<Vec<String>> =
-        verdicts.iter().map(|verdict| verdict.faults().map(ToString::to_string).collect()).collect();
+        reports.iter().map(|report| report.errors().map(ToString::to_string).collect()).collect();
     assert_eq!(
         faults,
         [vec![], vec!["spec.prioritty: unknown field; did you mean \"priority\"?".to_owned()], vec![]]
@@ -80,12 +80,12 @@ fn a_faulty_document_puts_only_itself_out_of_use() {
 }
 
 #[test]
-fn what_is_in_force_together_is_what_files_would_be() {
+fn what_is_active_together_is_what_files_would_be() {
     let documents = [one("b", &["y"], &["x"]), one("a", &["x"], &["y"])];
     let admitted = admit(&documents);
     let compiled = super::compiled(&documents);
     assert_eq!(format!("{:?}", admitted.policies), format!("{compiled:?}"));
-    assert!(admitted.verdicts.iter().all(Verdict::is_in_force), "{:?}", admitted.verdicts);
+    assert!(admitted.reports.iter().all(DocumentReport::is_active), "{:?}", admitted.reports);
 }
 
 #[test]
@@ -111,10 +111,10 @@ fn of_two_that_clash_the_later_one_is_faulty() {
 #[test]
 fn a_policy_whose_allocation_nobody_defines_waits_for_somebody() {
     let user = one("a", &[], &["lead"]);
-    let verdict = admit(std::slice::from_ref(&user)).verdicts.remove(0);
-    assert_eq!(verdict.findings, []);
+    let report = admit(std::slice::from_ref(&user)).reports.remove(0);
+    assert_eq!(report.findings, []);
     assert_eq!(
-        verdict.lacking[0].to_string(),
+        report.lacking[0].to_string(),
         "spec.rules[0].fort.allocation: no policy defines the allocation \"lead\"; define it under `spec.allocations`"
     );
     assert_eq!(outcome(&[user.clone(), one("b", &["lead"], &[])]).0, "11");
@@ -122,7 +122,7 @@ fn a_policy_whose_allocation_nobody_defines_waits_for_somebody() {
     assert_eq!(digits, "00");
     assert_eq!(
         told[0],
-        "0 spec.rules[0].fort.allocation: the allocation \"lead\" is defined by ClusterRevisionPolicy/b, which is faulty; mend that one"
+        "0 spec.rules[0].fort.allocation: the allocation \"lead\" is defined by ClusterRevisionPolicy/b, which is invalid; fix that one"
     );
 }
 
@@ -148,8 +148,8 @@ fn expressions_rely_on_allocations_as_rules_do() {
     );
     assert_eq!(outcome(&[reader("allocations.lead"), one("b", &["lead"], &["lead"])]).0, "11");
     // What is wrong with an expression anyhow is its own fault.
-    let verdict = admit(&[reader("allocations.lead + variables.w")]).verdicts.remove(0);
-    assert_eq!(verdict.findings.len(), 1, "{verdict:?}");
+    let report = admit(&[reader("allocations.lead + variables.w")]).reports.remove(0);
+    assert_eq!(report.findings.len(), 1, "{report:?}");
 }
 
 #[test]
@@ -160,12 +160,12 @@ fn what_relies_on_something_that_goes_goes_too_however_long_the_chain() {
         (0..LENGTH).map(|at| one(&format!("p{at}"), &[&name(at)], &[&name(at + 1)])).collect();
     let ring: Vec<Value<'static>> =
         chain[..LENGTH - 1].iter().cloned().chain([one("last", &[&name(LENGTH - 1)], &[&name(0)])]).collect();
-    assert!(admit(&ring).verdicts.iter().all(Verdict::is_in_force));
-    let verdicts = admit(&chain).verdicts;
-    assert!(verdicts.iter().all(|verdict| verdict.lacking.len() == 1 && verdict.findings.is_empty()));
+    assert!(admit(&ring).reports.iter().all(DocumentReport::is_active));
+    let reports = admit(&chain).reports;
+    assert!(reports.iter().all(|report| report.lacking.len() == 1 && report.findings.is_empty()));
     // Each is told of the one that it relies on, and the last of what is really missing.
-    assert!(verdicts[0].lacking[0].problem.contains("defined by ClusterRevisionPolicy/p1, which is faulty"));
-    assert!(verdicts[LENGTH - 1].lacking[0].problem.starts_with("no policy defines"));
+    assert!(reports[0].lacking[0].problem.contains("defined by ClusterRevisionPolicy/p1, which is invalid"));
+    assert!(reports[LENGTH - 1].lacking[0].problem.starts_with("no policy defines"));
 }
 
 #[test]
@@ -208,8 +208,8 @@ fn documents_of_no_sense_at_all_are_faulty_and_select_nothing() {
         r#"{"apiVersion":"reviser.io/v1alpha1","kind":"ResourceInterpretation","metadata":{"name":"p"},"spec":7}"#,
     ]
     .map(document);
-    let Admitted { policies, verdicts } = admit(&documents);
-    assert!(verdicts.iter().all(|verdict| !verdict.is_in_force()), "{verdicts:?}");
+    let Admitted { policies, reports } = admit(&documents);
+    assert!(reports.iter().all(|report| !report.is_active()), "{reports:?}");
     assert_eq!(policies.invalid, []);
 }
 
@@ -284,11 +284,11 @@ fn whoever_chooses_a_faulty_transformation_gets_no_answer_and_no_other_one_of_th
 }
 
 #[test]
-fn only_what_is_in_force_is_warned_of_and_what_the_others_use_counts_as_used() {
+fn only_what_is_active_is_warned_of_and_what_the_others_use_counts_as_used() {
     let unused = one("a", &["x", "y"], &["x"]);
     let warnings = |documents: &[Value<'static>]| -> Vec<String> {
-        let verdicts = admit(documents).verdicts;
-        verdicts.iter().flat_map(|verdict| &verdict.warnings).map(ToString::to_string).collect()
+        let reports = admit(documents).reports;
+        reports.iter().flat_map(|report| &report.warnings).map(ToString::to_string).collect()
     };
     assert_eq!(
         warnings(std::slice::from_ref(&unused)),

@@ -1,7 +1,7 @@
-//! What a faulty document was meant for, as far as it still says so.
+//! What an invalid document is for, as far as it can be read.
 //!
-//! Each part is read by itself. One that can't be read leaves more selected than was meant, never less: what is selected gets no answer
-//! until the document is mended, and to leave something out would deliver it as if nobody had written a policy for it.
+//! Requests for what it selects fail until it is fixed. Each part is read by itself, and a part that cannot be read
+//! selects more than was meant, never less: an object that is left out would be delivered without the policy.
 
 use super::decode::{Fields, Node, Notes};
 use super::finding::Finding;
@@ -10,7 +10,7 @@ use crate::domain::PolicyKind;
 use crate::engine::{InvalidDocument, InvalidScope, Owner, ResourceSelector, TransformationScope};
 use crate::json::{Pointer, Value};
 
-/// The document as one that is out of use; `None` if it does not say for what it is.
+/// What the document is for; `None` if that cannot be read.
 pub(super) fn invalid(document: &Value<'static>, first: &Finding) -> Option<InvalidDocument> {
     let kind = PolicyKind::by_name(document.get("kind")?.as_str()?)?;
     let text = |field: &str| {
@@ -35,10 +35,10 @@ pub(super) fn invalid(document: &Value<'static>, first: &Finding) -> Option<Inva
         }
         PolicyKind::ResourceInterpretation => {
             let target = node(document, &["spec", "target"])?;
-            let mut nobody_reads = Notes::default();
-            let mut fields = Fields::of(target, &mut nobody_reads)?;
-            let gvk = selector::gvk(&mut fields, &mut nobody_reads)?;
-            fields.end(&mut nobody_reads);
+            let mut ignored = Notes::default();
+            let mut fields = Fields::of(target, &mut ignored)?;
+            let gvk = selector::gvk(&mut fields, &mut ignored)?;
+            fields.end(&mut ignored);
             InvalidScope::Interpretation(gvk)
         }
     };
@@ -46,10 +46,10 @@ pub(super) fn invalid(document: &Value<'static>, first: &Finding) -> Option<Inva
 }
 
 fn selectors(document: &Value<'static>, home: Option<&str>) -> Vec<ResourceSelector> {
-    let mut nobody_reads = Notes::default();
+    let mut ignored = Notes::default();
     let list = node(document, &["spec", "resourceSelectors"]);
-    let items = list.map(|list| list.items(&mut nobody_reads)).unwrap_or_default();
-    items.into_iter().filter_map(|item| selector::resource(item, home, &mut nobody_reads)).collect()
+    let items = list.map(|list| list.items(&mut ignored)).unwrap_or_default();
+    items.into_iter().filter_map(|item| selector::resource(item, home, &mut ignored)).collect()
 }
 
 fn node<'v>(document: &'v Value<'static>, path: &[&str]) -> Option<Node<'v>> {
