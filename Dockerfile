@@ -1,10 +1,10 @@
 # syntax=docker/dockerfile:1
 
-# The version is that of rust-toolchain.toml; a test compares them. The Debian is that of the second stage: the binary
-# needs the C library that it was linked with.
+# The version is that of rust-toolchain.toml; a test compares them. The Debian release is that of the second stage, because
+# the binary needs the C library that it was linked with.
 FROM docker.io/library/rust:1.95.0-bookworm AS build
 WORKDIR /source
-# Without rust-toolchain.toml, which would have rustup fetch clippy and rustfmt.
+# Without rust-toolchain.toml, with which rustup would install clippy and rustfmt.
 COPY Cargo.toml Cargo.lock ./
 COPY src src
 COPY benches benches

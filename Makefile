@@ -24,7 +24,7 @@ doc:
 bench:
 	$(CARGO) bench --locked --bench cost
 
-# An authority and a server certificate for this machine; see certs/README.md.
+# A certificate authority and a server certificate for this machine; see certs/README.md.
 certs:
 	$(CARGO) run --locked -- certs --out certs --dns localhost --ip 127.0.0.1
 
