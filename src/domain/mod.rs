@@ -45,7 +45,7 @@ pub use karmada::{
     BINDING_ID_LABELS, BINDING_NAME_ANNOTATION, BINDING_NAMESPACE_ANNOTATION,
     CLUSTER_BINDING_NAME_ANNOTATION, EXECUTION_NAMESPACE_PREFIX, SUPPRESSED_LABEL,
 };
-pub use nearest::nearest_names;
+pub use nearest::{likeliest, nearest_names};
 pub use policies::{POLICY_GROUP, POLICY_VERSION, PolicyKind};
 pub use quantity::{Format, Quantity, QuantityError};
 pub use schedule::{Schedule, ScheduleError, TargetCluster};

@@ -1,16 +1,15 @@
-//! Names that are probably meant by a misspelt one.
+//! The names that are probably meant by a misspelt one.
 
-/// Most names that are given.
 const MOST: usize = 3;
 
-/// Longest name that is compared, in bytes: the longest that Kubernetes allows.
+/// In bytes: the longest name that Kubernetes allows.
 const LONGEST: usize = 253;
 
-/// The candidates that differ from `name` in few characters, whatever their case: at most three, the nearest first, equally near ones
-/// by name.
+/// The candidates that differ from `name` in few characters, without regard to case: at most three, the nearest first,
+/// equally near ones by name.
 ///
-/// Few are at most a third of the longer of the two names, at least one, and never all. Two neighbours that have changed places count
-/// as one.
+/// Few are at most a third of the longer of the two names, at least one, and never all. Two swapped neighbours count as
+/// one.
 pub fn nearest_names<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Vec<&'c str> {
     if name.len() > LONGEST {
         return Vec::new();
@@ -31,6 +30,19 @@ pub fn nearest_names<'c>(name: &str, candidates: impl IntoIterator<Item = &'c st
     near.sort_unstable();
     near.dedup();
     near.into_iter().take(MOST).map(|(_, candidate)| candidate).collect()
+}
+
+/// The candidate that is most like `name`, if one is alike enough. This compares how names begin: `labels` is like
+/// `labelSelector`.
+pub fn likeliest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    const ALIKE: f64 = 0.8;
+    let name = name.to_lowercase();
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(&name, &candidate.to_lowercase()), candidate))
+        .filter(|(likeness, _)| *likeness >= ALIKE)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, candidate)| candidate)
 }
 
 #[cfg(test)]

@@ -1,16 +1,21 @@
-//! Places that no object has, as far as a pointer and the kind tell.
+//! What a pointer leads to, by the kind of the object alone.
 
+use super::types;
 use crate::domain::GroupVersionKind;
 use crate::json::Pointer;
 use crate::schema::ObjectType;
 
-/// Why `pointer` leads to no place: it goes on below a value of a map of strings, such as labels, annotations or the `data` of a
-/// `ConfigMap`. Mostly a `/` inside of a name is not escaped.
+/// Why `pointer` leads to no place: it goes on below a value of a map of scalars, such as labels or the `data` of a
+/// `ConfigMap`. Usually a `/` inside a name is not escaped.
 ///
-/// Without `kind`, only what is a map of strings in objects of all kinds is found.
+/// Without `kind`, only maps of scalars that objects of all kinds have are found.
 pub fn below_string(pointer: &Pointer, kind: Option<&GroupVersionKind>) -> Option<String> {
     let tokens = pointer.tokens();
-    let map = (1..tokens.len().saturating_sub(1)).find(|&steps| holds_strings(&tokens[..steps], kind))?;
+    let of = kind.and_then(types::built_in);
+    let map = (1..tokens.len().saturating_sub(1)).find(|&steps| match &of {
+        Some(of) => of.at(&pointer.prefix(steps)).is_map_of_scalars(),
+        None => is_map_of_scalars(&tokens[..steps]),
+    })?;
     let map_place = pointer.prefix(map);
     let whole = map_place.join(tokens[map..].join("/"));
     Some(format!(
@@ -18,23 +23,19 @@ pub fn below_string(pointer: &Pointer, kind: Option<&GroupVersionKind>) -> Optio
     ))
 }
 
-/// Whether the values of the map at `place` are strings, or amounts, which are scalars too.
-fn holds_strings(place: &[String], kind: Option<&GroupVersionKind>) -> bool {
-    let is_kind = |name: &str| kind.is_some_and(|kind| kind.api_version() == "v1" && kind.kind == name);
+/// Whether a map of scalars is at `place` in an object of any kind.
+fn is_map_of_scalars(place: &[String]) -> bool {
     let place: Vec<&str> = place.iter().map(String::as_str).collect();
-    match place.as_slice() {
+    matches!(
+        place.as_slice(),
         [.., "metadata", "labels" | "annotations"]
-        | [.., "matchLabels"]
-        | [.., "template", "spec", "nodeSelector"]
-        | [.., "containers" | "initContainers", _, "resources", "limits" | "requests"] => true,
-        ["spec", "nodeSelector"] => is_kind("Pod"),
-        ["data" | "binaryData"] => is_kind("ConfigMap") || is_kind("Secret"),
-        ["stringData"] => is_kind("Secret"),
-        _ => false,
-    }
+            | [.., "matchLabels"]
+            | [.., "template", "spec", "nodeSelector"]
+            | [.., "containers" | "initContainers", _, "resources", "limits" | "requests"]
+    )
 }
 
-/// The list that `pointer` leads to or through in objects of a kind of Kubernetes' own.
+/// The first list that `pointer` leads to or through, in objects of a built-in kind.
 pub fn list_in_path(pointer: &Pointer, kind: &GroupVersionKind) -> Option<Pointer> {
     let of = ObjectType::built_in(&kind.api_version(), &kind.kind)?;
     of.root().first_list(pointer).map(|steps| pointer.prefix(steps))
@@ -49,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_below_a_string_is_found_with_what_was_probably_meant() {
+    fn a_place_below_a_string_is_found_with_the_probable_pointer() {
         for (text, kind, meant) in [
             ("/metadata/annotations/example.com/x", None, "/metadata/annotations/example.com~1x"),
             ("/metadata/labels/a/b/c", None, "/metadata/labels/a~1b~1c"),
@@ -76,6 +77,16 @@ mod tests {
             ("/spec/nodeSelector/a/b", Some("Pod"), "/spec/nodeSelector/a~1b"),
             ("/data/app.yaml/log/level", Some("ConfigMap"), "/data/app.yaml~1log~1level"),
             ("/stringData/a/b", Some("Secret"), "/stringData/a~1b"),
+            (
+                "/spec/selector/app.kubernetes.io/name",
+                Some("Service"),
+                "/spec/selector/app.kubernetes.io~1name",
+            ),
+            (
+                "/spec/hard/requests.nvidia.com/gpu",
+                Some("ResourceQuota"),
+                "/spec/hard/requests.nvidia.com~1gpu",
+            ),
         ] {
             let kind = kind.map(|kind| GroupVersionKind::of("v1", kind));
             let problem = below_string(&pointer(text), kind.as_ref()).unwrap();

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::domain::likeliest;
 use crate::json::Value;
 
 /// A variable that an expression reads. Each is looked up by itself, so that one that names only `cluster.name` needs no cluster.
@@ -179,13 +180,7 @@ pub enum Missing {
     Unknown(String),
 }
 
-/// `; did you mean ...?`, if a candidate is near enough.
+/// `; did you mean ...?`, if a candidate is like `name`.
 pub(super) fn hint<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> String {
-    const CLOSE: f64 = 0.8;
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::jaro_winkler(&name.to_lowercase(), &candidate.to_lowercase()), candidate))
-        .filter(|(likeness, _)| *likeness >= CLOSE)
-        .max_by(|(a, _), (b, _)| a.total_cmp(b))
-        .map_or_else(String::new, |(_, candidate)| format!("; did you mean `{candidate}`?"))
+    likeliest(name, candidates).map_or_else(String::new, |candidate| format!("; did you mean `{candidate}`?"))
 }

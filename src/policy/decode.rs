@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::domain::parse_duration;
+use crate::domain::{likeliest, parse_duration};
 use crate::engine::below_string;
 pub(super) use crate::json::Notes;
 use crate::json::{self, Object, Pointer};
@@ -97,16 +97,7 @@ impl<'v> Fields<'v> {
     }
 }
 
-/// `; did you mean "x"?` with the likeliest candidate, or nothing. Unlike [`nearest_names`](crate::domain::nearest_names),
-/// this finds fields by how they begin: `labels` is near to `labelSelector`.
+/// `; did you mean "x"?` with the likeliest candidate, or nothing.
 pub(super) fn did_you_mean<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> String {
-    const CLOSE: f64 = 0.8;
-    let likeness = |candidate: &str| strsim::jaro_winkler(&name.to_lowercase(), &candidate.to_lowercase());
-    candidates
-        .into_iter()
-        .map(|candidate| (likeness(candidate), candidate))
-        .filter(|(likeness, _)| *likeness >= CLOSE)
-        .max_by(|(a, _), (b, _)| a.total_cmp(b))
-        .map(|(_, near)| format!("; did you mean {near:?}?"))
-        .unwrap_or_default()
+    likeliest(name, candidates).map_or_else(String::new, |candidate| format!("; did you mean {candidate:?}?"))
 }

@@ -155,6 +155,12 @@ impl<'s> Shape<'s> {
         }
     }
 
+    /// Whether it is a map with any names whose values are neither maps nor lists.
+    pub fn is_map_of_scalars(self) -> bool {
+        let Some(Type::Map(of)) = self.known() else { return false };
+        !matches!(of, Type::Any | Type::List(_) | Type::Map(_) | Type::Struct(_))
+    }
+
     /// The type, where there is one.
     pub(super) fn known(self) -> Option<Type> {
         match self {
