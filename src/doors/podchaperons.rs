@@ -14,7 +14,7 @@ use super::{RevisionMetrics, unreadable};
 use crate::domain::{
     ADMIRALTY_GROUP, ClusterName, Failure, GroupVersionKind, POD_CHAPERON, Target, Workload,
 };
-use crate::engine::Request;
+use crate::engine::{ObjectSource, Request};
 use crate::json::{Pointer, Raw};
 use crate::patch::Patch;
 use crate::server::{Call, Door, DoorReply};
@@ -76,7 +76,8 @@ impl PodChaperons {
         };
         // Admiralty creates one PodChaperon for one pod, so there are no replicas and no schedule.
         let target = Target { cluster: target, replicas: None, schedule: None, original: None };
-        let request = Request { workload: &workload, object, target: &target, is_unbound: false };
+        let object = ObjectSource::Text(object);
+        let request = Request { workload: &workload, object: &object, target: &target, is_unbound: false };
         let mode = if review.dry_run { Mode::DryRun } else { Mode::Commit };
         let mut outcome = in_time(self.revise(request, mode), call.deadline)
             .await
@@ -92,7 +93,7 @@ impl PodChaperons {
     async fn revise<'a>(&self, request: Request<'_, 'a>, mode: Mode) -> Result<Outcome<Patch<'a>>, Failure> {
         let service = &self.service;
         let policies = service.policies()?;
-        let selection = policies.selection(request.workload, &request.object)?;
+        let selection = policies.selection(request.workload, request.object)?;
         let cluster = &request.target.cluster;
         if selection.is_empty() {
             let warnings = selection.warnings_for(request.workload, cluster);
@@ -102,7 +103,7 @@ impl PodChaperons {
             let attempt = service.attempt(request, &policies, &selection, Origin::default(), mode);
             let Some(revision) = attempt.await? else { continue };
             let is_unknown = service.reads_clusters() && !revision.knows_cluster;
-            let mut outcome = Outcome::from_revision(revision.object.patch()?, revision);
+            let mut outcome = Outcome::from_revision(revision.object.patch(), revision);
             if is_unknown && !selection.transformations.is_empty() {
                 outcome.warnings.push(format!(
                     "there is no document of the target {:?}, so that targetReference is compared with its name alone; fix the URL of the \

@@ -13,7 +13,7 @@ use crate::domain::{
     ELECT_ANNOTATION, Failure, PROPOSED_TRANSFORMATION_ANNOTATION, SOURCE_POD_ANNOTATION,
     TRANSFORMATION_ANNOTATION, join_transformations,
 };
-use crate::engine::{self, Draft};
+use crate::engine::{self, Draft, ObjectSource};
 use crate::json::{Pointer, Raw};
 use crate::patch::Patch;
 use crate::server::{Call, Door, DoorReply};
@@ -75,7 +75,7 @@ fn copy_transformations(pod: Raw<'_>) -> Outcome<Patch<'_>> {
     let (Some(_), Some(proposed)) = (text(ELECT_ANNOTATION), text(PROPOSED_TRANSFORMATION_ANNOTATION)) else {
         return Outcome::unchanged();
     };
-    let warnings = engine::transformation_name_warnings(&pod);
+    let warnings = engine::transformation_name_warnings(&ObjectSource::Text(pod));
     let own = text(TRANSFORMATION_ANNOTATION).unwrap_or_default();
     let joined = join_transformations(&proposed, &own);
     if joined == own {
@@ -88,9 +88,9 @@ fn copy_transformations(pod: Raw<'_>) -> Outcome<Patch<'_>> {
             annotations.join(SOURCE_POD_ANNOTATION)
         )));
     }
-    let patch = Draft::new(pod).and_then(|mut draft| {
+    let patch = Draft::new(&ObjectSource::Text(pod)).and_then(|mut draft| {
         draft.set(&annotations.join(TRANSFORMATION_ANNOTATION), joined.into())?;
-        draft.patch()
+        Ok(draft.patch())
     });
     Outcome { warnings, ..patch.map_or_else(Outcome::refused, Outcome::of) }
 }

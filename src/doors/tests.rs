@@ -118,7 +118,7 @@ async fn a_pin_on_the_template_moves_it_and_is_remembered() {
     let wrong = r#"{"metadata":{"annotations":{"reviser.io/lead-cluster":3}}}"#;
     assert_eq!(
         ask("x", Some(wrong)).await.unwrap_err(),
-        r#"422 ClusterRevisionPolicy/p rule "r" cluster "x": /metadata/annotations/reviser.io~1lead-cluster: must be a string, is a number; name a cluster, or take the annotation away"#
+        r#"422 ClusterRevisionPolicy/p rule "r" cluster "x": /metadata/annotations/reviser.io~1lead-cluster: must be a string, is a number; name a cluster, or remove the annotation"#
     );
 }
 
@@ -174,11 +174,11 @@ async fn a_failure_names_the_object_and_the_path() {
     let failed = |object: &'static str| revised(&service, object, target("z", Some(BOTH)));
     assert_eq!(
         failed(r#"{"steps":{}}"#).await.unwrap_err(),
-        r#"422 ClusterRevisionPolicy/p rule "r" cluster "z": /steps: must be a list of steps, is a map; mend the object, or `steps` in the rule"#
+        r#"422 ClusterRevisionPolicy/p rule "r" cluster "z": /steps: must be a list of steps, is a map; change the object, or `steps` in the rule"#
     );
     assert_eq!(
         failed(r#"{"a":1,"a":2}"#).await.unwrap_err(),
-        r#"422 Train/n cluster "z": request.object: the member "a" is there twice, the second time at byte 7; mend the object"#
+        r#"422 Train/n cluster "z": request.object: the member "a" is there twice, the second time at byte 7; change the object"#
     );
     assert_eq!(
         answer(&service, "{}", Operation::InterpretReplica).await.unwrap_err().split(';').next(),
@@ -226,8 +226,8 @@ async fn an_invalid_resource_refuses_only_what_it_selects() {
     service.replace_policies(policy::admit(&[well[0].clone(), faulty, well[2].clone()]).policies);
     assert_eq!(
         revised().await.unwrap_err(),
-        "503 RevisionPolicy/q: selects this workload, and is out of use because it is faulty: spec.rules[0]: a rule has exactly one of fort, \
-         patch, env, image, divide, and this one has none; mend or delete it"
+        "503 RevisionPolicy/q: selects this workload, and is invalid: spec.rules[0]: a rule has exactly one of fort, \
+         patch, env, image, divide, and this one has none; fix or delete it"
     );
     assert_eq!(replicas().await.unwrap(), "4");
     let other = object.replace(r#""n""#, r#""other""#);
@@ -245,7 +245,7 @@ async fn an_invalid_resource_refuses_only_what_it_selects() {
     ] {
         let message = answer.unwrap_err();
         assert!(
-            message.starts_with("503 ResourceInterpretation/i: interprets this kind, and is out of use"),
+            message.starts_with("503 ResourceInterpretation/i: interprets this kind, and is invalid: "),
             "{message}"
         );
     }

@@ -12,7 +12,7 @@ use super::{RevisionMetrics, unreadable};
 use crate::domain::{
     Binding, BindingName, ClusterName, EXECUTION_NAMESPACE_PREFIX, Failure, Target, Workload,
 };
-use crate::engine::{Claim, HandoverEvent, PolicySet, Request, Revision, Selection};
+use crate::engine::{Claim, HandoverEvent, ObjectSource, PolicySet, Request, Revision, Selection};
 use crate::json::{Number, Pointer, Raw, Text, Value};
 use crate::patch::Patch;
 use crate::server::{Call, Door, DoorReply};
@@ -236,9 +236,10 @@ impl<'a> ManifestReviser<'_, 'a> {
         rewrite: &mut Rewrite<'_, 'a>,
     ) -> Result<ManifestOutcome, Failure> {
         let Some(workload) = &manifest.workload else { return Ok(ManifestOutcome::Unselected) };
-        let restored_text = restored.map(Value::to_string);
-        let restored_text = restored_text.as_ref().map(|text| parse(text)).transpose()?;
-        let object = restored_text.as_ref().map_or(manifest.raw, Text::root);
+        let object = match restored {
+            Some(restored) => ObjectSource::Value(restored.clone()),
+            None => ObjectSource::Text(manifest.raw),
+        };
         let selection = match self.link {
             Link::Undispatched => Selection::default(),
             Link::Binding(_) | Link::Unbound | Link::Lost(_) => select(self.policies, workload, &object)?,
@@ -268,11 +269,12 @@ impl<'a> ManifestReviser<'_, 'a> {
         let (binding_ref, hash) = (binding.as_ref(), selection.hash());
         if restored.is_none() && original.is_none() {
             // The draft borrows from the request, so that its patch costs only what the rules touch.
-            let revision = self.plan(workload, manifest.raw, None, &selection, binding_ref).await?;
+            let revision =
+                self.plan(workload, &ObjectSource::Text(manifest.raw), None, &selection, binding_ref).await?;
             rewrite.revise(position, workload, revision.object.clone(), recorded(&revision, hash))?;
             Ok(outcome(workload, revision, binding))
         } else {
-            let revision = self.plan(workload, object, original, &selection, binding_ref).await?;
+            let revision = self.plan(workload, &object, original, &selection, binding_ref).await?;
             rewrite.replace(position, workload, revision.object.clone(), recorded(&revision, hash))?;
             Ok(outcome(workload, revision, binding))
         }
@@ -281,14 +283,14 @@ impl<'a> ManifestReviser<'_, 'a> {
     async fn plan<'b>(
         &self,
         workload: &Workload,
-        object: Raw<'b>,
+        object: &ObjectSource<'b>,
         original: Option<Raw<'b>>,
         selection: &Selection<'_>,
         binding: Option<&Binding>,
     ) -> Result<Revision<'b>, Failure> {
         let target = Target {
             cluster: self.cluster.clone(),
-            replicas: self.replicas(workload, &object)?,
+            replicas: self.replicas(workload, object)?,
             schedule: binding.map(|binding| binding.schedule.clone()),
             original,
         };
@@ -311,10 +313,10 @@ impl<'a> ManifestReviser<'_, 'a> {
         self.service.binding_of_work(workload, name).await
     }
 
-    fn replicas(&self, workload: &Workload, object: &Raw<'_>) -> Result<Option<i64>, Failure> {
+    fn replicas(&self, workload: &Workload, object: &ObjectSource<'_>) -> Result<Option<i64>, Failure> {
         let interpretation = self.policies.interpretation(&workload.gvk)?;
         let replicas = object.at(&interpretation.replicas).ok().flatten();
-        Ok(replicas.and_then(|raw| raw.as_number()).as_ref().and_then(Number::as_i64))
+        Ok(replicas.as_ref().and_then(Value::as_number).and_then(Number::as_i64))
     }
 
     /// Adds the path and the identity of a manifest to a failure.

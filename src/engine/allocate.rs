@@ -1,55 +1,66 @@
-//! Which one cluster of a schedule hosts an allocation.
+//! Which cluster of a schedule hosts an allocation.
 
 use crate::domain::{ClusterName, Schedule};
 
-/// The cluster that hosts an allocation, and by which rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
-    /// The cluster; one of the schedule.
-    pub cluster: ClusterName,
-    /// By which rule.
-    pub reason: AllocationReason,
-}
-
-/// The rules of [`allocate`], strongest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AllocationReason {
-    /// The template names it.
-    Pinned,
-    /// It is there already, says the ledger.
-    Sticky,
-    /// It is there already, says the Work there; the ledger has nothing.
-    Found,
-    /// It has the most replicas; of several with the most, it comes first in the binding.
+/// How the first cluster of an allocation is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AllocationStrategy {
+    /// The cluster with the most replicas; of several, the first in the binding. Also when all have none.
+    #[default]
     HighestWeight,
 }
 
-/// Chooses the cluster of an allocation.
+/// The cluster that hosts an allocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    pub cluster: ClusterName,
+    pub reason: AllocationReason,
+}
+
+/// Why a cluster hosts an allocation, strongest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AllocationReason {
+    /// The template names the cluster.
+    Pinned,
+    /// The ledger names it, and it is still scheduled.
+    Sticky,
+    /// The Work there records that it hosts the allocation; the ledger has no entry.
+    Found,
+    /// [`AllocationStrategy::HighestWeight`]
+    HighestWeight,
+}
+
+/// Chooses the cluster of an allocation:
 ///
 /// 1. `pinned`, if it is scheduled;
-/// 2. `current`, what the ledger holds, if it is still scheduled, whatever the weights say now;
-/// 3. the cluster with the most replicas, of several the first in binding order; also when all have none.
+/// 2. `current`, from the ledger, if it is still scheduled, whatever the weights are now;
+/// 3. the one that `strategy` chooses.
 ///
-/// `None` if the workload is scheduled nowhere: then nobody hosts it, and nothing is to be remembered.
+/// `None` if the workload is not scheduled to any cluster.
 pub fn allocate(
+    strategy: AllocationStrategy,
     schedule: &Schedule,
     pinned: Option<&ClusterName>,
     current: Option<&ClusterName>,
 ) -> Option<Choice> {
-    let listed = |cluster: Option<&ClusterName>, reason| {
-        let cluster = cluster.filter(|cluster| schedule.lists(cluster))?;
-        Some(Choice { cluster: cluster.clone(), reason })
+    let scheduled = |cluster: &&ClusterName| schedule.lists(cluster);
+    let (cluster, reason) = if let Some(pinned) = pinned.filter(scheduled) {
+        (pinned, AllocationReason::Pinned)
+    } else if let Some(current) = current.filter(scheduled) {
+        (current, AllocationReason::Sticky)
+    } else {
+        match strategy {
+            AllocationStrategy::HighestWeight => {
+                // Not `max_by_key`, which gives the last of several.
+                let heaviest = schedule
+                    .clusters()
+                    .iter()
+                    .reduce(|best, next| if next.replicas > best.replicas { next } else { best })?;
+                (&heaviest.name, AllocationReason::HighestWeight)
+            }
+        }
     };
-    listed(pinned, AllocationReason::Pinned).or_else(|| listed(current, AllocationReason::Sticky)).or_else(
-        || {
-            // `max_by_key` would give the last of several; binding order decides, so the first is wanted.
-            let heaviest = schedule
-                .clusters()
-                .iter()
-                .reduce(|best, next| if next.replicas > best.replicas { next } else { best })?;
-            Some(Choice { cluster: heaviest.name.clone(), reason: AllocationReason::HighestWeight })
-        },
-    )
+    Some(Choice { cluster: cluster.clone(), reason })
 }
 
 #[cfg(test)]
@@ -58,6 +69,7 @@ mod tests {
 
     use proptest::prelude::*;
 
+    use super::AllocationStrategy::HighestWeight;
     use super::*;
     use crate::domain::TargetCluster;
 
@@ -76,8 +88,13 @@ mod tests {
         pinned: Option<&str>,
         current: Option<&str>,
     ) -> Option<(String, AllocationReason)> {
-        allocate(&schedule(clusters), pinned.map(cluster).as_ref(), current.map(cluster).as_ref())
-            .map(|choice| (choice.cluster.to_string(), choice.reason))
+        allocate(
+            HighestWeight,
+            &schedule(clusters),
+            pinned.map(cluster).as_ref(),
+            current.map(cluster).as_ref(),
+        )
+        .map(|choice| (choice.cluster.to_string(), choice.reason))
     }
 
     #[test]
@@ -123,8 +140,8 @@ mod tests {
             let mut current: Option<ClusterName> = None;
             for (schedule, pin) in history {
                 let pinned = pin.map(cluster);
-                let choice = allocate(&schedule, pinned.as_ref(), current.as_ref());
-                prop_assert_eq!(&choice, &allocate(&schedule, pinned.as_ref(), current.as_ref()));
+                let choice = allocate(HighestWeight, &schedule, pinned.as_ref(), current.as_ref());
+                prop_assert_eq!(&choice, &allocate(HighestWeight, &schedule, pinned.as_ref(), current.as_ref()));
                 let Some(choice) = choice else {
                     prop_assert!(schedule.clusters().is_empty());
                     continue;
@@ -135,7 +152,7 @@ mod tests {
                     prop_assert_eq!(&choice.cluster, current);
                 }
                 // Asked again once the ledger holds the choice, nothing changes.
-                prop_assert_eq!(allocate(&schedule, pinned.as_ref(), Some(&choice.cluster)).map(|again| again.cluster), Some(choice.cluster.clone()));
+                prop_assert_eq!(allocate(HighestWeight, &schedule, pinned.as_ref(), Some(&choice.cluster)).map(|again| again.cluster), Some(choice.cluster.clone()));
                 current = Some(choice.cluster);
             }
         }
@@ -143,7 +160,7 @@ mod tests {
         /// Without pin and history nobody has more replicas than the host, and nobody before it has as many.
         #[test]
         fn the_first_choice_is_the_first_of_the_heaviest(schedule in any_schedule()) {
-            let Some(choice) = allocate(&schedule, None, None) else { return Ok(()); };
+            let Some(choice) = allocate(HighestWeight, &schedule, None, None) else { return Ok(()); };
             let weights: HashMap<&str, i64> = schedule.clusters().iter().map(|target| (target.name.as_str(), target.replicas)).collect();
             let host = weights[choice.cluster.as_str()];
             let before = schedule.clusters().iter().take_while(|target| target.name != choice.cluster);

@@ -1,11 +1,11 @@
 //! What no rule may change in the spec of a `PodChaperon`: what Admiralty took out of the pod or put into it on the way to the target.
 
-use std::borrow::Cow;
-
-use super::selectors::LabelSelector;
-use super::{Draft, PolicySet};
+use super::Draft;
+use super::draft::ObjectSource;
+use super::owner::Owner;
+use super::selectors::{LabelSelector, ResourceSelector};
 use crate::domain::{ADMIRALTY_GROUP, Failure, PARENT_CLUSTER_LABEL, Workload};
-use crate::json::{Object, Pointer, Raw, Value};
+use crate::json::{Object, Pointer, Value};
 
 /// Fields of the pod that no rule may change, and why.
 const FIELDS: [(&str, &str); 3] = [
@@ -22,26 +22,26 @@ const CREDENTIALS: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /// Refuses a revision that undoes what Admiralty did. Other kinds than `PodChaperon` pass.
 pub(super) fn check(object: &Draft<'_>, workload: &Workload) -> Result<(), Failure> {
-    if !workload.is_chaperon() || !object.touches(&Pointer::of(["spec"])) {
-        return Ok(());
-    }
-    let before = object.original().to_value().map_err(|error| Failure::unprocessable(error.to_string()))?;
-    compare(&before, &object.to_value()?)
+    if workload.is_chaperon() { compare(object.original(), object.value()) } else { Ok(()) }
 }
 
 /// What to say of policies that select a `PodChaperon` by a label that is there in another form than they expect:
 /// `<pointer>: <problem>; <advice>`.
-pub(super) fn selector_warnings(set: &PolicySet, workload: &Workload, object: &Raw<'_>) -> Vec<String> {
+pub(super) fn selector_warnings<'p>(
+    selectors: impl Iterator<Item = (&'p Owner, &'p ResourceSelector)>,
+    workload: &Workload,
+    object: &ObjectSource<'_>,
+) -> Vec<String> {
     if !workload.is_chaperon() {
         return Vec::new();
     }
     let labels = Pointer::of(["metadata", "labels"]);
     let label = |key: &str| {
-        let raw = object.at(&labels).ok().flatten()?.get(key).ok().flatten()?;
-        raw.as_str().ok().flatten().map(Cow::into_owned)
+        let found = object.at(&labels.join(key)).ok().flatten()?;
+        found.as_str().map(str::to_owned)
     };
     let mut warnings = Vec::new();
-    for (owner, selector) in set.selectors() {
+    for (owner, selector) in selectors {
         let is_elsewhere = |namespace: Option<&str>| namespace.is_some_and(|it| it != workload.namespace);
         if selector.gvk != workload.gvk
             || is_elsewhere(owner.namespace())
@@ -90,7 +90,7 @@ fn compare(before: &Value<'_>, after: &Value<'_>) -> Result<(), Failure> {
 
 fn refused(place: &Pointer, reason: &str) -> Failure {
     Failure::unprocessable(format!(
-        "{place}: {reason}; take the change out of the rule or the transformation"
+        "{place}: {reason}; remove the change from the rule or the transformation"
     ))
 }
 
@@ -122,7 +122,7 @@ fn text<'v>(members: &'v Object<'_>, name: &str) -> Option<&'v str> {
 mod tests {
     use super::*;
     use crate::domain::{GroupVersionKind, POD_CHAPERON};
-    use crate::engine::{LabelRequirement, Owner, Policy, ResourceSelector};
+    use crate::engine::LabelRequirement;
     use crate::json::Text;
 
     fn value(text: &'static str) -> Value<'static> {
@@ -153,7 +153,12 @@ mod tests {
     }
 
     /// A policy that selects `PodChaperon`s by these labels.
-    fn policy(owner: Owner, keys: &[&str], namespace: Option<&str>, name: Option<&str>) -> Policy {
+    fn policy(
+        owner: Owner,
+        keys: &[&str],
+        namespace: Option<&str>,
+        name: Option<&str>,
+    ) -> (Owner, ResourceSelector) {
         let selector = ResourceSelector {
             gvk: GroupVersionKind::of("multicluster.admiralty.io/v1alpha1", POD_CHAPERON),
             namespace: namespace.map(str::to_owned),
@@ -162,16 +167,7 @@ mod tests {
                 keys.iter().map(|&key| LabelRequirement::In(key.to_owned(), vec!["x".to_owned()])).collect(),
             )),
         };
-        Policy {
-            owner,
-            priority: 0,
-            selectors: vec![selector],
-            variables: Vec::new(),
-            rules: Vec::new(),
-            needs_cluster: false,
-            needs_original: false,
-            digest: String::new(),
-        }
+        (owner, selector)
     }
 
     #[test]
@@ -184,11 +180,10 @@ mod tests {
             namespace: "lab".to_owned(),
             name: "train-".to_owned(),
         };
-        let warned = |policy: Policy, labels: &str| {
+        let warned = |(owner, selector): (Owner, ResourceSelector), labels: &str| {
             let text = format!(r#"{{"metadata":{{"labels":{labels}}}}}"#);
             let text = Text::parse(text.as_bytes()).unwrap();
-            let set = PolicySet { policies: vec![policy], ..PolicySet::default() };
-            selector_warnings(&set, &workload, &text.root())
+            selector_warnings([(&owner, &selector)].into_iter(), &workload, &text.root().into())
         };
         let parent = |value: &str| format!(r#"{{"{PARENT_CLUSTER_LABEL}":"{value}"}}"#);
         for labels in [parent(""), "{}".to_owned(), "null".to_owned()] {

@@ -1,43 +1,31 @@
-//! Documents that are out of use because they are faulty, while others are in force.
+//! Documents that are not used because they are invalid, while others are active.
 //!
-//! What such a document selects, as far as it still says so, is answered with a failure: to go on without it would deliver what it was
-//! written to prevent. Nobody else is to notice.
+//! A request that such a document selects, as far as its selectors can be read, is answered with a failure: without the
+//! document, the object that it was written to prevent would be delivered. Other requests are not affected.
 
-use super::compiled::Owner;
+use super::draft::ObjectSource;
+use super::owner::{Owner, TransformationScope};
 use super::selectors::ResourceSelector;
-use super::transformations::TransformationScope;
 use crate::domain::{Failure, GroupVersionKind, Workload};
-use crate::json::Raw;
 
-/// A document that is out of use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InvalidDocument {
-    /// The document, as `Kind/name`.
+    /// `Kind/name`
     pub document: String,
-    /// What is wrong with it: the first of all.
+    /// The first problem.
     pub problem: String,
-    /// What it stands for.
     pub scope: InvalidScope,
 }
 
-/// What can't be answered while a document is out of use.
+/// Which requests have no answer while a document is invalid.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InvalidScope {
-    /// A policy: whatever it selects. A part of a selector that can't be read selects all.
-    Policy {
-        /// Whose it is.
-        owner: Owner,
-        /// Its selectors, without those of which not even the kind can be read.
-        selectors: Vec<ResourceSelector>,
-    },
-    /// A transformation: whoever chooses it.
-    Transformation {
-        /// Where it can be chosen.
-        scope: TransformationScope,
-        /// Its name.
-        name: String,
-    },
-    /// An interpretation: whatever depends on how this kind is interpreted, unless another document says it.
+    /// Those for workloads that it selects. A part of a selector that can't be read selects all; a selector of which not
+    /// even the kind can be read is left out.
+    Policy { owner: Owner, selectors: Vec<ResourceSelector> },
+    /// Those for workloads that name it.
+    Transformation { scope: TransformationScope, name: String },
+    /// Those that depend on the interpretation of this kind, unless another document defines it.
     Interpretation(GroupVersionKind),
 }
 
@@ -46,25 +34,23 @@ impl InvalidDocument {
     pub(super) fn failure(&self) -> Failure {
         let what = match self.scope {
             InvalidScope::Policy { .. } => "selects this workload",
-            InvalidScope::Transformation { .. } => "is chosen by this workload",
+            InvalidScope::Transformation { .. } => "is named by this workload",
             InvalidScope::Interpretation(_) => "interprets this kind",
         };
         let problem = &self.problem;
-        Failure::unavailable(format!(
-            "{what}, and is out of use because it is faulty: {problem}; mend or delete it"
-        ))
-        .context(&self.document)
+        Failure::unavailable(format!("{what}, and is invalid: {problem}; fix or delete it"))
+            .context(&self.document)
     }
 
     /// Whether it is a policy that selects the workload.
-    pub(super) fn selects(&self, workload: &Workload, object: &Raw<'_>) -> Result<bool, Failure> {
+    pub(super) fn selects(&self, workload: &Workload, object: &ObjectSource<'_>) -> Result<bool, Failure> {
         match &self.scope {
             InvalidScope::Policy { owner, selectors } => owner.selects(selectors, workload, object),
             InvalidScope::Transformation { .. } | InvalidScope::Interpretation(_) => Ok(false),
         }
     }
 
-    /// Where it can be chosen in `namespace`, if it is a transformation of that name.
+    /// Its scope, if it is a transformation that `wanted` names in `namespace`.
     pub(super) fn chosen_as(&self, namespace: &str, wanted: &str) -> Option<&TransformationScope> {
         match &self.scope {
             InvalidScope::Transformation { scope, name } if name == wanted && scope.includes(namespace) => {
@@ -74,7 +60,6 @@ impl InvalidDocument {
         }
     }
 
-    /// Whether it is an interpretation of the kind.
     pub(super) fn interprets(&self, gvk: &GroupVersionKind) -> bool {
         matches!(&self.scope, InvalidScope::Interpretation(target) if target == gvk)
     }

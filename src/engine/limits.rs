@@ -40,13 +40,7 @@ pub fn protected_by(pointer: &Pointer) -> Option<String> {
 
 /// Refuses a revision that changes what no rule may change. The message begins with the place.
 pub(super) fn check(object: &Draft<'_>, workload: &Workload) -> Result<(), Failure> {
-    let lists = LISTED.iter().map(|(field, _)| *field);
-    let places = IDENTITY.into_iter().chain(KEYED).chain(lists);
-    if places.map(|field| Pointer::of(field.iter().copied())).any(|place| object.touches(&place)) {
-        let before = object.original().to_value();
-        let before = before.map_err(|error| Failure::unprocessable(error.to_string()))?;
-        compare(&before, &object.to_value()?)?;
-    }
+    compare(object.original(), object.value())?;
     chaperon::check(object, workload)
 }
 
@@ -55,7 +49,7 @@ fn compare(before: &Value<'_>, after: &Value<'_>) -> Result<(), Failure> {
         let pointer = Pointer::of(field.iter().copied());
         if before.at(&pointer) != after.at(&pointer) {
             return Err(Failure::unprocessable(format!(
-                "{pointer}: says who the object is, and no rule may change it; take the change out of the policy"
+                "{pointer}: says who the object is, and no rule may change it; remove the change from the policy"
             )));
         }
     }
@@ -71,7 +65,7 @@ fn compare(before: &Value<'_>, after: &Value<'_>) -> Result<(), Failure> {
         for (key, _) in keys.filter(|(key, _)| owned_by_platform(key)) {
             if was.and_then(|map| map.get(key)) != is.and_then(|map| map.get(key)) {
                 return Err(Failure::unprocessable(format!(
-                    "{}: belongs to the platform, and no rule may change it; take the change out of the policy",
+                    "{}: belongs to the platform, and no rule may change it; remove the change from the policy",
                     pointer.join(key)
                 )));
             }
@@ -103,7 +97,7 @@ fn compare_items(
         was.iter().filter(|item| !is.contains(item)).chain(is.iter().filter(|item| !was.contains(item)));
     let owner = changed.into_iter().chain(was).find_map(owner).unwrap_or_default();
     Err(Failure::unprocessable(format!(
-        "{pointer}: an item of {owner:?} belongs to the platform, and no rule may change it; take the change out of the policy"
+        "{pointer}: an item of {owner:?} belongs to the platform, and no rule may change it; remove the change from the policy"
     )))
 }
 

@@ -84,7 +84,7 @@ fn map<'v, 'a>(
 /// The failure where something that is not a map is on the way.
 pub(super) fn not_a_map(pointer: &Pointer, kind: Kind) -> Failure {
     Failure::unprocessable(format!(
-        "{pointer}: must be a map, is {kind}; mend the object, or the path in the rule"
+        "{pointer}: must be a map, is {kind}; change the object, or the path in the rule"
     ))
 }
 

@@ -1,35 +1,29 @@
-//! The rules at work: pure functions of values.
+//! Applies policies to objects: pure functions of values.
 //!
-//! [`revise`] takes a request, the compiled policies and what the ledger holds, and gives the revised object
-//! together with the ledger changes that make the answer true. Nothing here does I/O, reads a clock, logs, or
-//! depends on the order of a hash table: the same input gives the same bytes, on every replica of the server.
+//! [`revise`] takes an object, the policies that apply to it and what is known about allocations and clusters. It returns
+//! the revised object, with the ledger changes that have to be committed before the object is used. There is no I/O, clock
+//! or log here, and nothing depends on the order of a hash table: every replica computes the same bytes.
 //!
-//! * [`PolicySet`] is what `policy` compiles; the engine owns the type because it defines what a rule can do.
-//! * [`InvalidDocument`]: what is out of use, and why whatever it selects gets no answer.
-//! * [`allocate`] is the choice of the one cluster (docs/policies.md, "Which cluster hosts an allocation").
-//! * `handover`: how an allocation leaves a cluster without being in two. [`Undo`]: how a revision is taken back.
-//! * [`explain`] revises too, and tells with a [`Trace`] what each rule did.
-//! * `actions`: what rules can do. `limits`, `chaperon`: what no rule may touch.
-//! * `types`, [`validate`]: what no API server takes. `checked`: all checks of a result, and which rule a failure is of.
-//! * [`Transformation`]: what a workload chooses itself, after all policies.
-//! * [`interpret_replica`] and [`revise_replica`]: the operations that know no cluster and ask no policy;
-//!   [`requirements`] is what one replica of a pod template needs.
+//! `policy` compiles documents to a [`PolicySet`]; the types of it are here, because the engine defines what a rule can do.
 
 mod actions;
 mod allocate;
 mod chaperon;
-mod checked;
-mod compiled;
 mod context;
 mod draft;
+mod env_order;
 mod handover;
 mod invalid;
 mod limits;
 mod locate;
 mod naming;
+mod owner;
 mod pattern;
 mod places;
+mod policy;
+mod policy_set;
 mod replicas;
+mod request;
 pub mod requirements;
 mod revise;
 mod selectors;
@@ -45,28 +39,25 @@ pub use actions::{
     Action, Divide, Elsewhere, Env, EnvChange, Fort, Generate, GenerateWhen, Image, MergeKey, PatchAction,
     PatchKind, Percentages, Weights,
 };
-pub use allocate::{AllocationReason, Choice, allocate};
-pub use compiled::{
-    Allocation, ClusterTable, Definition, Handover, Interpretation, NO_ENTRY, OnError, Owner, Policy,
-    PolicySet, Rule, Selection,
-};
-pub use draft::Draft;
-pub use handover::{Deliveries, HandoverEvent};
+pub use allocate::{AllocationReason, AllocationStrategy, Choice, allocate};
+pub use draft::{Draft, ObjectSource};
+pub use handover::{Allocation, Deliveries, Handover, HandoverEvent};
 pub use invalid::{InvalidDocument, InvalidScope};
 pub use limits::{IDENTITY, protected_by};
 pub use naming::{names_transformations, transformation_name_warnings};
+pub use owner::{Owner, TransformationScope};
 pub use places::{below_string, list_in_path};
-pub use replicas::{interpret_replica, revise_replica};
-pub use revise::{
-    Claim, Facts, LedgerEntries, Request, Revision, SkippedRule, Stop, allocations, explain, revise,
-};
+pub use policy::{OnError, Policy, Rule};
+pub use policy_set::{PolicySet, Selection, allocations};
+pub use replicas::{Interpretation, interpret_replica, revise_replica};
+pub use request::{Facts, LedgerEntries, Request, Stop};
+pub use revise::{Claim, Revision, SkippedRule, explain, revise};
 pub use selectors::{
     ClusterField, ClusterPattern, FieldRequirement, LabelRequirement, LabelSelector, ResourceSelector,
     TargetClusters,
 };
 pub use templated::Templated;
 pub use trace::{Change, Placement, PlacementStatus, StepOutcome, Trace, TraceStep};
-pub use transformations::{
-    IdleTransformation, TargetPatch, Targets, Transformation, TransformationScope, Transformations,
-};
+pub use transformations::{IdleTransformation, TargetPatch, Targets, Transformation, Transformations};
 pub use undo::{Undo, UndoError, UndoTextError};
+pub use variables::{ClusterTable, Definition, NO_ENTRY};

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use super::draft::ObjectSource;
 use crate::domain::{
     Failure, PROPOSED_TRANSFORMATION_ANNOTATION, TRANSFORMATION_ANNOTATION, join_transformations, shorten,
 };
-use crate::json::{Pointer, Raw};
+use crate::json::{Pointer, Value};
 
 /// How much of a name a message shows, in bytes.
 pub(super) const MAX_NAME_BYTES: usize = 300;
@@ -35,17 +36,17 @@ fn annotation(key: &str) -> Pointer {
 }
 
 /// Whether an object names transformations, or says something in their place that can't be read.
-pub fn names_transformations(object: &Raw<'_>) -> bool {
+pub fn names_transformations(object: &ObjectSource<'_>) -> bool {
     !matches!(texts(object), Ok((proposed, own)) if join_transformations(&proposed, &own).is_empty())
 }
 
 /// What is probably not meant in the annotations of an object. There are none for annotations that can't be read.
-pub fn transformation_name_warnings(object: &Raw<'_>) -> Vec<String> {
+pub fn transformation_name_warnings(object: &ObjectSource<'_>) -> Vec<String> {
     named(object).map(|named| named.warnings).unwrap_or_default()
 }
 
 /// What the annotations of an object say. An object whose annotations are no map has none.
-pub(super) fn named(object: &Raw<'_>) -> Result<Named, Failure> {
+pub(super) fn named(object: &ObjectSource<'_>) -> Result<Named, Failure> {
     let (proposed, own) = texts(object)?;
     let joined = join_transformations(&proposed, &own);
     let names = joined.split(',').map(str::trim).filter(|name| !name.is_empty());
@@ -88,25 +89,18 @@ fn empty_items(text: &str) -> Option<String> {
     Some(format!("item {} is empty and is left out; remove its comma, or write the name", empty + 1))
 }
 
-/// What `multicluster.admiralty.io/targetpodtransformation` and `reviser.io/targetpodtransformation` say, without blanks around it;
-/// empty where one is missing or null.
-fn texts(object: &Raw<'_>) -> Result<(String, String), Failure> {
-    let Some(annotations) = object.at(&Pointer::of(["metadata", "annotations"])).ok().flatten() else {
-        return Ok(Default::default());
-    };
+/// The values of the annotations `multicluster.admiralty.io/targetpodtransformation` and
+/// `reviser.io/targetpodtransformation`; empty where one is missing or null.
+fn texts(object: &ObjectSource<'_>) -> Result<(String, String), Failure> {
     let text = |key: &str| {
-        let Some(raw) = annotations.get(key).ok().flatten().filter(|raw| !raw.is_null()) else {
-            return Ok(String::new());
+        let problem = match object.at(&annotation(key)) {
+            Ok(None | Some(Value::Null)) => return Ok(String::new()),
+            Ok(Some(Value::String(text))) => return Ok(text.trim().to_owned()),
+            Ok(Some(other)) => format!("must be a string, is {}", other.kind()),
+            Err(error) => error.to_string(),
         };
-        let refused = |problem: String| {
-            let place = annotation(key);
-            Failure::unprocessable(format!("{place}: {problem}; name transformations, separated by commas"))
-        };
-        match raw.as_str() {
-            Ok(Some(text)) => Ok(text.trim().to_owned()),
-            Ok(None) => Err(refused(format!("must be a string, is {}", raw.kind()))),
-            Err(error) => Err(refused(error.to_string())),
-        }
+        let place = annotation(key);
+        Err(Failure::unprocessable(format!("{place}: {problem}; name transformations, separated by commas")))
     };
     Ok((text(PROPOSED_TRANSFORMATION_ANNOTATION)?, text(TRANSFORMATION_ANNOTATION)?))
 }
@@ -120,7 +114,7 @@ mod tests {
     fn read(annotations: &str) -> (Option<Named>, String) {
         let text = format!(r#"{{"metadata":{{"annotations":{annotations}}}}}"#);
         let text = Text::parse(text.as_bytes()).unwrap();
-        match named(&text.root()) {
+        match named(&text.root().into()) {
             Ok(named) => (Some(named), String::new()),
             Err(refusal) => (None, refusal.message()),
         }

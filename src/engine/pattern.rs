@@ -1,5 +1,7 @@
 //! Places with a step `*`, which stands for each item of a list. All other steps are names in maps.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::locate;
 use crate::domain::Failure;
 use crate::json::{Pointer, Value};
@@ -14,12 +16,45 @@ pub(super) fn split(pattern: &Pointer) -> (Pointer, Pointer) {
     (pattern.prefix(steps), pattern.suffix(steps))
 }
 
-/// Whether `place` is one that `pattern` stands for, or lies below one.
+pub(super) fn is_index(token: &str) -> bool {
+    !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether `place` is one that `pattern` stands for, or is below one.
 pub(super) fn covers(pattern: &Pointer, place: &Pointer) -> bool {
-    let is_index = |token: &str| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
     let tokens = pattern.tokens().iter().zip(place.tokens());
     pattern.tokens().len() <= place.tokens().len()
         && tokens.into_iter().all(|(step, token)| step == token || step == ITEMS && is_index(token))
+}
+
+/// The pattern that stands for `place`, with `*` for each index.
+pub(super) fn of(place: &Pointer) -> Pointer {
+    Pointer::of(place.tokens().iter().map(|token| if is_index(token) { ITEMS } else { token }))
+}
+
+/// Which problems of `after` are new, where a problem is a place and a text.
+///
+/// Items of lists move, so an index does not identify an item: of problems that differ only by indexes, as many are new
+/// as there are more of them than before. Those at a place that had none before are preferred.
+pub(super) fn new_problems(before: &[(&Pointer, &str)], after: &[(&Pointer, &str)]) -> Vec<bool> {
+    let in_place: BTreeSet<&(&Pointer, &str)> = before.iter().collect();
+    let mut left: BTreeMap<(Pointer, &str), usize> = BTreeMap::new();
+    for (place, problem) in before {
+        *left.entry((of(place), problem)).or_default() += 1;
+    }
+    let mut is_new = vec![true; after.len()];
+    for only_in_place in [true, false] {
+        for (found, is_new) in after.iter().zip(&mut is_new) {
+            if !*is_new || only_in_place && !in_place.contains(found) {
+                continue;
+            }
+            if let Some(left) = left.get_mut(&(of(found.0), found.1)).filter(|left| **left > 0) {
+                *left -= 1;
+                *is_new = false;
+            }
+        }
+    }
+    is_new
 }
 
 /// Calls `found` with each value below `value` that `steps` lead to, and its place; `at` is that of `value`. What is missing, null or
@@ -76,10 +111,10 @@ pub(super) fn change<'a>(
     let Some(members) = value.object_mut() else {
         return Err(locate::not_a_map(at, kind));
     };
-    if members.get(step).is_none() {
-        return Ok(());
+    match members.get_mut(step) {
+        Some(member) => change(member, rest, &at.join(step), change_one),
+        None => Ok(()),
     }
-    members.get_mut(step).map_or(Ok(()), |member| change(member, rest, &at.join(step), change_one))
 }
 
 #[cfg(test)]

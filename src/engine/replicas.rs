@@ -1,6 +1,5 @@
 //! The operations about replicas. They work on the text of the object and build nothing of it but what they need.
 
-use super::compiled::Interpretation;
 use super::requirements::replica_requirements;
 use crate::domain::Failure;
 use crate::json::{Kind, ParseError, Pointer, Raw, Value};
@@ -8,6 +7,35 @@ use crate::patch::{Operation, Patch};
 
 /// Largest number of replicas: Karmada and Kubernetes keep them in 32 bits.
 const MAX_REPLICAS: i64 = i32::MAX as i64;
+
+/// Where objects of a kind have what the interpreter operations read and write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interpretation {
+    /// Where `InterpretReplica` reads the replicas.
+    pub replicas: Pointer,
+    /// Where `InterpretReplica` reads the pod template.
+    pub pod_template: Pointer,
+    /// Where rules find pod templates. A step `*` stands for each item of a list.
+    pub pod_templates: Vec<Pointer>,
+    /// Whether `InterpretReplica` states requirements at 0 replicas too.
+    pub requirements_at_zero: bool,
+    /// Where `ReviseReplica` writes the replicas.
+    pub revised_replicas: Pointer,
+}
+
+impl Default for Interpretation {
+    fn default() -> Self {
+        let replicas = Pointer::of(["spec", "replicas"]);
+        let pod_template = Pointer::of(["spec", "template"]);
+        Self {
+            pod_templates: vec![pod_template.clone()],
+            pod_template,
+            requirements_at_zero: false,
+            revised_replicas: replicas.clone(),
+            replicas,
+        }
+    }
+}
 
 /// The replicas that an object wants, and what one of them needs: Karmada's `ReplicaRequirements`.
 ///
@@ -38,7 +66,7 @@ pub fn interpret_replica<'a>(
         Location::Value(raw) => {
             let template = raw.to_value().map_err(|error| misread(&error, pointer))?;
             replica_requirements(&template, namespace)
-                .map_err(|error| Failure::unprocessable(format!("{pointer}{error}; mend the object")))?
+                .map_err(|error| Failure::unprocessable(format!("{pointer}{error}; change the object")))?
         }
     };
     let requirements = requirements.map(|requirements| requirements.to_value());
@@ -105,13 +133,13 @@ fn at<'a>(object: &Raw<'a>, pointer: &Pointer, field: &str) -> Result<Location<'
 }
 
 fn misread(error: &ParseError, pointer: &Pointer) -> Failure {
-    Failure::unprocessable(format!("{pointer}: {error}; mend the object"))
+    Failure::unprocessable(format!("{pointer}: {error}; change the object"))
 }
 
 fn integer(raw: &Raw<'_>, pointer: &Pointer) -> Result<i64, Failure> {
     let refused = |what: String| {
         Failure::unprocessable(format!(
-            "{pointer}: must be an integer from 0 to {MAX_REPLICAS}, is {what}; mend the object"
+            "{pointer}: must be an integer from 0 to {MAX_REPLICAS}, is {what}; change the object"
         ))
     };
     let Some(number) = raw.as_number() else {

@@ -1,7 +1,8 @@
 //! What a policy is for, and which clusters a rule is for.
 
+use super::draft::ObjectSource;
 use crate::domain::{Cluster, ClusterName, Failure, GroupVersionKind, Workload};
-use crate::json::{ParseError, Pointer, Raw, Value};
+use crate::json::{Pointer, Value};
 
 /// Selects workloads, as Karmada's `ResourceSelector` does: a name makes the label selector irrelevant.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +18,7 @@ pub struct ResourceSelector {
 }
 
 impl ResourceSelector {
-    pub(super) fn selects(&self, workload: &Workload, object: &Raw<'_>) -> Result<bool, Failure> {
+    pub(super) fn selects(&self, workload: &Workload, object: &ObjectSource<'_>) -> Result<bool, Failure> {
         if self.gvk != workload.gvk
             || self.namespace.as_ref().is_some_and(|namespace| *namespace != workload.namespace)
         {
@@ -50,12 +51,11 @@ pub enum LabelRequirement {
 
 impl LabelSelector {
     /// Whether an object has labels that match.
-    fn matches(&self, object: &Raw<'_>) -> Result<bool, Failure> {
+    fn matches(&self, object: &ObjectSource<'_>) -> Result<bool, Failure> {
         let place = Pointer::of(["metadata", "labels"]);
-        let refused =
-            |error: ParseError| Failure::unprocessable(format!("{place}: {error}; mend the object"));
-        let labels =
-            object.at(&place).map_err(refused)?.map(|raw| raw.to_value()).transpose().map_err(refused)?;
+        let labels = object
+            .at(&place)
+            .map_err(|error| Failure::unprocessable(format!("{place}: {error}; change the object")))?;
         Ok(self.holds(|key| labels.as_ref().and_then(|labels| labels.get(key)).and_then(Value::as_str)))
     }
 

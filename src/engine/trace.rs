@@ -1,83 +1,75 @@
-//! What each rule did, for those who ask: `preview -o explain` and nobody else, since it costs a copy of the object a rule.
+//! What each rule did, for `preview -o explain`.
 
+use super::Draft;
 use super::allocate::AllocationReason;
 use super::handover::Settled;
-use super::revise::LedgerEntries;
+use super::request::LedgerEntries;
 use crate::domain::{ClusterName, Failure};
 use crate::json::{Pointer, Value};
 use crate::patch::rfc6902::{self, MissingPath, Op};
 use crate::patch::{Operation, diff};
 
-/// Why a revision is what it is.
+/// How a revision came about.
 #[derive(Clone, Debug, Default)]
 pub struct Trace<'a> {
-    /// What came of each rule of the policies that select the object, in their order.
+    /// The rules of the policies that select the object, then its transformations, in order.
     pub steps: Vec<TraceStep<'a>>,
-    /// Where the allocations are that rules have asked for, by name.
+    /// The allocations that rules asked for, by name.
     pub placements: Vec<Placement>,
 }
 
-/// What came of one rule.
+/// A rule or a transformation.
 #[derive(Clone, Debug)]
 pub struct TraceStep<'a> {
-    /// The rule, as `Kind/policy/rule`.
+    /// `Kind/policy/rule`, or `Kind/name` of a transformation.
     pub rule: String,
-    /// What came of it.
     pub outcome: StepOutcome<'a>,
-    /// What it warns of.
     pub warnings: Vec<String>,
 }
 
-/// What came of a rule.
 #[derive(Clone, Debug)]
 pub enum StepOutcome<'a> {
-    /// It is not for this cluster.
+    /// The rule is not for this cluster.
     OtherCluster,
-    /// It is a transformation, and none of its entries is for this cluster.
+    /// No entry of the transformation is for this cluster.
     NoEntry,
-    /// Its condition, this one, does not hold.
+    /// The condition, with this source, does not hold.
     ConditionFalse(String),
-    /// It could not be applied, for this reason, and says that it is skipped then.
+    /// The rule failed, and is skipped.
     Skipped(Failure),
-    /// It was applied, and found nothing to change.
+    /// It was applied and changed nothing.
     Nothing,
-    /// It made these changes, in this order.
+    /// In this order.
     Changed(Vec<Change<'a>>),
 }
 
-/// One change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change<'a> {
-    /// Where. An index counts as the list is after the changes before this one.
+    /// An index is that of the list after the changes before this one.
     pub place: Pointer,
-    /// What was there, if anything was.
     pub before: Option<Value<'a>>,
-    /// What is there now, if anything is.
     pub after: Option<Value<'a>>,
 }
 
-/// Where an allocation is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
-    /// Its name.
     pub allocation: String,
-    /// Where it is.
     pub status: PlacementStatus,
 }
 
 /// Where an allocation is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlacementStatus {
-    /// In this cluster, by this rule; before that it was in another, if one is named.
+    /// In this cluster. The last one is the cluster that the ledger held, if that is another one.
     Cluster(ClusterName, AllocationReason, Option<ClusterName>),
-    /// In none yet: it waits until the first of these clusters lets go of it, to be in the second.
+    /// In no cluster: the second waits until the first has released it.
     Waiting(ClusterName, ClusterName),
-    /// Nowhere, because the workload is not scheduled anywhere.
+    /// The workload is not scheduled to any cluster.
     Nowhere,
 }
 
 impl Placement {
-    /// What has been settled, in the words of this module; `None` where nothing has.
+    /// `None` while the Works have not been read.
     pub(super) fn of(allocation: &str, settled: &Settled, entries: &LedgerEntries) -> Option<Self> {
         let status = match settled {
             Settled::Unread => return None,
@@ -96,8 +88,14 @@ impl Placement {
     }
 }
 
+/// The outcome of a step that has been applied.
+pub(super) fn changed<'a>(before: &Draft<'a>, after: &Draft<'a>) -> StepOutcome<'a> {
+    let changes = changes(before.value(), after.value());
+    if changes.is_empty() { StepOutcome::Nothing } else { StepOutcome::Changed(changes) }
+}
+
 /// What turns `before` into `after`, each change with what it replaces.
-pub(super) fn changes<'a>(before: &Value<'a>, after: &Value<'a>) -> Vec<Change<'a>> {
+fn changes<'a>(before: &Value<'a>, after: &Value<'a>) -> Vec<Change<'a>> {
     let mut so_far = before.clone();
     let mut changes = Vec::new();
     for operation in diff(before, after).0 {

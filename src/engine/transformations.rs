@@ -1,70 +1,55 @@
 //! Transformations: patches by target, chosen by the workload itself, by name.
 //!
-//! They come after all policies, in the order in which the workload names them. What the annotations say is read from the
-//! object as it arrived: what a rule writes there is for whoever reads the object next.
+//! They apply after all policies, in the order in which the workload names them. The annotations are read from the object
+//! as it arrived: what a rule writes there is for later readers of the object.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::actions::{Ask, PatchAction};
+use super::actions::PatchAction;
+use super::context::Context;
+use super::draft::ObjectSource;
 use super::invalid::InvalidDocument;
+use super::owner::TransformationScope;
+use super::request::Stop;
 use super::selectors::LabelSelector;
 use super::{Draft, naming};
 use crate::domain::{Cluster, ClusterKind, ClusterName, Failure, Workload, nearest_names, shorten};
-use crate::json::{Pointer, Raw, Value};
+use crate::json::{Pointer, Value};
 
 /// A `TargetPodTransformation` or a `ClusterTargetPodTransformation`.
 #[derive(Clone, Debug)]
 pub struct Transformation {
-    /// Where it can be chosen.
     pub scope: TransformationScope,
-    /// Its name.
     pub name: String,
-    /// Applied in order, all that are for the cluster.
+    /// All that are for the cluster are applied, in this order.
     pub entries: Vec<TargetPatch>,
     /// A digest of the document.
     pub digest: String,
 }
 
-/// Where a transformation can be chosen. The first of several with one name is taken.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TransformationScope {
-    /// In this namespace.
-    Namespace(String),
-    /// In the namespace of whoever chooses it: it is namespaced, and says no namespace.
-    AnyNamespace,
-    /// Everywhere.
-    Cluster,
-}
-
 /// A patch for some targets.
 #[derive(Clone, Debug)]
 pub struct TargetPatch {
-    /// Which.
     pub targets: Targets,
-    /// The patch.
     pub patch: PatchAction,
 }
 
-/// Which targets a patch is for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Targets {
-    /// The one of this kind and name; a `Target` in the namespace of the workload.
+    /// The target of this kind and name; a `Target` is in the namespace of the workload.
     Reference(ClusterKind, ClusterName),
-    /// All with such labels.
     Selector(LabelSelector),
 }
 
-/// A transformation that the object chooses and that changes nothing of it for this cluster.
+/// A transformation that the object names and that changes nothing in it for this cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdleTransformation {
-    /// It, as `Kind/name`.
+    /// `Kind/name`
     pub transformation: String,
-    /// The cluster.
     pub cluster: ClusterName,
-    /// Whether an entry of it is for the cluster.
+    /// Whether an entry is for the cluster.
     pub has_entry: bool,
-    /// Why nothing changes.
     pub reason: &'static str,
 }
 
@@ -103,51 +88,36 @@ impl fmt::Display for Transformation {
     }
 }
 
-impl TransformationScope {
-    /// Whether it can be chosen in `namespace`.
-    pub(super) fn includes(&self, namespace: &str) -> bool {
-        match self {
-            Self::Namespace(scope) => scope == namespace,
-            Self::AnyNamespace => !namespace.is_empty(),
-            Self::Cluster => true,
-        }
-    }
-}
-
 impl Transformations {
-    /// Adds one.
     pub fn insert(&mut self, transformation: Transformation) {
         let same = self.0.entry(transformation.name.clone()).or_default();
         same.push(transformation);
         same.sort_by(|a, b| a.scope.cmp(&b.scope));
     }
 
-    /// Adds all of another.
     pub fn extend(&mut self, others: Self) {
         others.0.into_values().flatten().for_each(|other| self.insert(other));
     }
 
-    /// All of them, by name.
+    /// In the order of their names.
     pub fn iter(&self) -> impl Iterator<Item = &Transformation> {
         self.0.values().flatten()
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.0.values().map(Vec::len).sum()
     }
 
-    /// Those that a workload chooses, in its order, with what was probably not meant in its annotations. A name that does not exist,
-    /// or is that of one of the `invalid`, is a failure.
+    /// The transformations that a workload names, in its order, and warnings about its annotations. Fails for a name that
+    /// does not exist or is that of an invalid document.
     pub(super) fn chosen(
         &self,
         workload: &Workload,
-        object: &Raw<'_>,
+        object: &ObjectSource<'_>,
         invalid: &[InvalidDocument],
     ) -> Result<(Vec<&Transformation>, Vec<String>), Failure> {
         let named = naming::named(object)?;
@@ -170,7 +140,7 @@ impl Transformations {
         let invalid =
             invalid.iter().filter_map(|invalid| Some((invalid.chosen_as(namespace, name)?, invalid)));
         match (found, invalid.min_by_key(|(scope, _)| *scope)) {
-            // One that is further away is not what is meant, well or not.
+            // The nearest scope counts, valid or not.
             (Some(found), Some((scope, invalid))) if *scope < found.scope => Err(invalid.failure()),
             (Some(found), _) => Ok(found),
             (None, Some((_, invalid))) => Err(invalid.failure()),
@@ -178,7 +148,7 @@ impl Transformations {
         }
     }
 
-    /// Why nothing is chosen by `name`, which stands at `annotation`.
+    /// The failure for a `name` that the annotation names and that does not exist.
     fn missing(&self, namespace: &str, name: &str, annotation: &Pointer) -> Failure {
         let visible = |(_, same): &(&String, &Vec<Transformation>)| {
             same.iter().any(|transformation| transformation.scope.includes(namespace))
@@ -215,36 +185,33 @@ impl Transformations {
 }
 
 impl Transformation {
-    /// Applies what is for the cluster, in order. `known` is what is known about it, and `kind` as what, if that is known too.
-    pub(super) fn apply<'a, A: Ask<'a>>(
+    /// Applies the entries that are for the cluster, in order.
+    pub(super) fn apply<'a>(
         &self,
-        object: &mut Draft<'a>,
-        ask: &mut A,
-        kind: Option<ClusterKind>,
-        known: Option<&Cluster>,
-    ) -> Result<Reach, A::Error> {
-        let name = ask.request().target.cluster.clone();
+        draft: &mut Draft<'a>,
+        context: &mut Context<'_, 'a>,
+    ) -> Result<Reach, Stop> {
+        let (name, kind) = (&context.request.target.cluster, context.facts.cluster_kind);
         let mut reach = Reach::NoEntry;
         for entry in &self.entries {
-            if entry.targets.include(&name, kind, known)? {
-                entry.patch.apply(object, ask)?;
+            if entry.targets.include(name, kind, context.facts.cluster)? {
+                entry.patch.apply(draft, context)?;
                 let is_empty = entry.patch.value.constant().is_some_and(Value::is_null);
                 reach = if is_empty { reach.max(Reach::EmptyPatches) } else { Reach::Patches };
             }
         }
-        if let (Reach::NoEntry, Some((position, wanted, is))) = (reach, self.other_kind(&name, kind)) {
+        if let (Reach::NoEntry, Some((position, wanted, is))) = (reach, self.other_kind(name, kind)) {
             reach = Reach::OtherKind;
-            ask.warn(format!(
-                "transformations[{position}].targetReference: is for the {wanted} {:?}, and {:?} is a {is} here, so that nothing of it \
-                 applies; change the kind",
-                name.as_str(),
-                name.as_str()
+            let name = name.as_str();
+            context.warn(format!(
+                "transformations[{position}].targetReference: is for the {wanted} {name:?}, and {name:?} is a {is} here, so that nothing of it \
+                 applies; change the kind"
             ));
         }
         Ok(reach)
     }
 
-    /// The first reference to a cluster of that name as what it is not: its position, the kind in it, and the right one.
+    /// The first reference to the cluster by another kind: its position, its kind, and the kind of the cluster.
     fn other_kind(
         &self,
         name: &ClusterName,
@@ -268,21 +235,18 @@ impl Transformation {
     }
 }
 
-/// What a transformation has for a cluster.
+/// Which entries of a transformation are for a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reach {
-    /// None of its entries is for it.
     NoEntry,
-    /// None of its entries is for it, and one names it as another kind, which has been warned of.
+    /// No entry, but one that names it as another kind. A warning says so.
     OtherKind,
-    /// Entries whose patches are empty.
     EmptyPatches,
-    /// Entries with patches.
     Patches,
 }
 
 impl Targets {
-    /// Whether the cluster of that name is one of them. Where it is not known as what, a reference goes by the name alone.
+    /// Whether the cluster is a target. Where its kind is not known, a reference is compared by name.
     fn include(
         &self,
         name: &ClusterName,

@@ -4,19 +4,17 @@
 //! reads a map with one value that is no string as no map, and Karmada then drops all labels and annotations of the object. They are
 //! therefore held to strings in every kind, also where the value was there before the rules.
 
-use std::collections::BTreeMap;
 use std::iter;
 
-use super::revise::Request;
 use super::{Draft, pattern};
-use crate::domain::{ADMIRALTY_GROUP, Failure, GroupVersionKind, POD_CHAPERON};
+use crate::domain::{Failure, GroupVersionKind};
 use crate::json::{Object, Pointer, Value};
 use crate::schema::{self, Mismatch, MismatchKind, ObjectType};
 
 /// The maps of `metadata` whose values are strings.
 const STRING_MAPS: [&str; 2] = ["labels", "annotations"];
 
-/// The type of an object. What is at one of the `templates` counts as a pod template if it has containers.
+/// The type of an object. A value at one of the `templates` counts as a pod template if it has containers.
 pub(super) fn of(gvk: &GroupVersionKind, templates: &[Pointer], object: &Value<'_>) -> ObjectType {
     built_in(gvk).unwrap_or_else(|| {
         ObjectType::custom(templates, |template| {
@@ -30,54 +28,50 @@ pub(super) fn of(gvk: &GroupVersionKind, templates: &[Pointer], object: &Value<'
     })
 }
 
-/// The type of a kind of Kubernetes' own, or of a `PodChaperon`, which is like a `Pod`.
-fn built_in(gvk: &GroupVersionKind) -> Option<ObjectType> {
-    if is_chaperon(gvk) {
+/// The type of a built-in kind, or of a `PodChaperon`, which is like a `Pod`.
+pub(super) fn built_in(gvk: &GroupVersionKind) -> Option<ObjectType> {
+    if gvk.is_pod_chaperon() {
         return ObjectType::built_in("v1", "Pod");
     }
     ObjectType::built_in(&gvk.api_version(), &gvk.kind)
 }
 
-fn is_chaperon(gvk: &GroupVersionKind) -> bool {
-    (gvk.group.as_str(), gvk.kind.as_str()) == (ADMIRALTY_GROUP, POD_CHAPERON)
-}
-
-/// Refuses a revision that leaves a value of the wrong type. Gives warnings for values that an API server would drop, and for wrong
-/// ones that were there before the rules.
+/// Refuses a revision that leaves a value of the wrong type. Returns warnings for values that an API server drops, and for
+/// wrong ones that were there before the rules.
 pub(super) fn check(
-    object: &Draft<'_>,
-    request: Request<'_, '_>,
+    draft: &Draft<'_>,
+    gvk: &GroupVersionKind,
     templates: &[Pointer],
 ) -> Result<Vec<String>, Failure> {
-    let gvk = &request.workload.gvk;
-    let touches_template = || templates.iter().any(|template| object.touches(&pattern::split(template).0));
-    if built_in(gvk).is_none() && !object.touches(&Pointer::of(["metadata"])) && !touches_template() {
-        return string_maps(object, templates).map(|()| Vec::new());
+    let touches_template = || templates.iter().any(|template| draft.touches(&pattern::split(template).0));
+    if built_in(gvk).is_none() && !draft.touches(&Pointer::of(["metadata"])) && !touches_template() {
+        return string_maps(draft.value(), templates).map(|()| Vec::new());
     }
-    let after = object.to_value()?;
-    let found = mismatches(gvk, templates, &after);
-    if found.is_empty() {
+    let after = mismatches(gvk, templates, draft.value());
+    if after.is_empty() {
         return Ok(Vec::new());
     }
-    let before = object.original().to_value().map_err(|error| Failure::unprocessable(error.to_string()))?;
-    let mut earlier = BTreeMap::new();
-    for mismatch in mismatches(gvk, templates, &before) {
-        *earlier.entry(key(&mismatch)).or_insert(0_usize) += 1;
-    }
-    let mut warnings = Vec::new();
-    for mismatch in found {
-        let left = earlier.get_mut(&key(&mismatch)).filter(|left| **left > 0);
-        let is_new = left.is_none();
-        if let Some(left) = left {
-            *left -= 1;
+    let before = mismatches(gvk, templates, draft.original());
+    let is_new = {
+        fn key((mismatch, problem): &(Mismatch, String)) -> (&Pointer, &str) {
+            (&mismatch.place, problem)
         }
-        let is_type = matches!(mismatch.problem, MismatchKind::Type { .. });
-        let is_refused = match (is_type, is_chaperon(gvk)) {
-            (true, true) => true,
-            (true, false) => is_new || is_in_string_map(&mismatch.place, templates),
-            (false, is_chaperon) => is_new && is_chaperon,
+        let before: Vec<_> = before.iter().map(key).collect();
+        let after: Vec<_> = after.iter().map(key).collect();
+        pattern::new_problems(&before, &after)
+    };
+    let mut warnings = Vec::new();
+    for ((Mismatch { place, problem }, text), is_new) in after.into_iter().zip(is_new) {
+        let (is_refused, advice) = match problem {
+            MismatchKind::Type { .. } => (
+                is_new || gvk.is_pod_chaperon() || is_in_string_map(&place, templates),
+                if is_new { "change the rule" } else { "an API server refuses it: change the object" },
+            ),
+            MismatchKind::UnknownField => {
+                (is_new && gvk.is_pod_chaperon(), "an API server drops it: check its spelling")
+            }
         };
-        let message = message(&mismatch, is_new);
+        let message = format!("{place}: {text}; {advice}");
         if is_refused {
             return Err(Failure::unprocessable(message));
         }
@@ -86,46 +80,34 @@ pub(super) fn check(
     Ok(warnings)
 }
 
-fn mismatches(gvk: &GroupVersionKind, templates: &[Pointer], object: &Value<'_>) -> Vec<Mismatch> {
-    schema::check(object, of(gvk, templates, object).root(), &Pointer::ROOT)
-}
-
-/// What a mismatch is, wherever in a list it stands.
-fn key(Mismatch { place, problem }: &Mismatch) -> (Pointer, String) {
-    let is_index = |token: &str| token.bytes().all(|byte| byte.is_ascii_digit());
-    let steps = place.tokens().iter().map(|token| if is_index(token) { "*" } else { token.as_str() });
-    (Pointer::of(steps), problem.to_string())
-}
-
-fn message(mismatch: &Mismatch, is_new: bool) -> String {
-    let Mismatch { place, problem } = mismatch;
-    let advice = match (problem, is_new) {
-        (MismatchKind::Type { .. }, true) => "change the rule",
-        (MismatchKind::Type { .. }, false) => "an API server refuses it: change the object",
-        (MismatchKind::UnknownField, _) => "an API server drops it: check its spelling",
-    };
-    format!("{place}: {problem}; {advice}")
+/// The mismatches of an object, each with its problem as text.
+fn mismatches(gvk: &GroupVersionKind, templates: &[Pointer], object: &Value<'_>) -> Vec<(Mismatch, String)> {
+    let mismatches = schema::check(object, of(gvk, templates, object).root(), &Pointer::ROOT);
+    mismatches
+        .into_iter()
+        .map(|mismatch| {
+            let problem = mismatch.problem.to_string();
+            (mismatch, problem)
+        })
+        .collect()
 }
 
 /// Refuses a label or an annotation that is no string, in `metadata` and in that of the templates.
-fn string_maps(object: &Draft<'_>, templates: &[Pointer]) -> Result<(), Failure> {
+fn string_maps(object: &Value<'_>, templates: &[Pointer]) -> Result<(), Failure> {
+    let mut wrong = None;
     for map in string_map_places(templates) {
-        let (place, steps) = pattern::split(&map);
-        // Something else than a map on the way is no map of labels.
-        let Ok(Some(value)) = object.peek(&place) else { continue };
-        let mut wrong = None;
-        pattern::each(&value, steps.tokens(), &place, &mut |value, place| {
+        pattern::each(object, map.tokens(), &Pointer::ROOT, &mut |value, place| {
             let mut members = value.as_object().into_iter().flat_map(Object::iter);
             let found = members.find(|(_, value)| value.as_str().is_none());
             wrong = wrong.take().or_else(|| found.map(|(name, value)| (place.join(name), value.kind())));
         });
-        if let Some((place, kind)) = wrong {
-            return Err(Failure::unprocessable(format!(
-                "{place}: must be a string, is {kind}; change the object, or the rule that writes it"
-            )));
-        }
     }
-    Ok(())
+    match wrong {
+        None => Ok(()),
+        Some((place, kind)) => Err(Failure::unprocessable(format!(
+            "{place}: must be a string, is {kind}; change the object, or the rule that writes it"
+        ))),
+    }
 }
 
 fn is_in_string_map(place: &Pointer, templates: &[Pointer]) -> bool {

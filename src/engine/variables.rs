@@ -1,133 +1,32 @@
-//! Environment variables that refer to others of their container.
-//!
-//! `$(NAME)` in a value stands for the value of the variable NAME, if that is defined before: by `envFrom`, or further up in `env`.
-//! Otherwise it is not expanded. `$$` is a literal `$`.
+//! The variables of a policy.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeMap;
 
-use super::{Draft, pattern};
-use crate::json::{Pointer, Value};
+use crate::domain::ClusterName;
+use crate::expression::Expression;
+use crate::json::Value;
 
-/// The names that a value refers to.
-pub(super) fn references(value: &str) -> impl Iterator<Item = &str> {
-    let mut rest = value;
-    std::iter::from_fn(move || {
-        loop {
-            let behind = &rest[rest.find('$')? + 1..];
-            match (behind.strip_prefix('$'), behind.strip_prefix('(')) {
-                (Some(escaped), _) => rest = escaped,
-                (None, Some(opened)) => match opened.split_once(')') {
-                    Some((name, closed)) => {
-                        rest = closed;
-                        return Some(name);
-                    }
-                    None => rest = opened,
-                },
-                (None, None) => rest = behind,
-            }
-        }
-    })
+/// What a variable of a policy stands for.
+#[derive(Clone, Debug)]
+pub enum Definition {
+    Expression(Expression),
+    /// A value for each cluster.
+    Table(ClusterTable),
 }
 
-/// The name of a variable.
-pub(super) fn name<'v>(variable: &'v Value<'_>) -> Option<&'v str> {
-    variable.get("name")?.as_str()
+/// Values by the name of the cluster.
+#[derive(Clone, Debug, Default)]
+pub struct ClusterTable {
+    pub values: BTreeMap<String, Value<'static>>,
+    /// The value of a cluster that is not in `values`.
+    pub default: Option<Value<'static>>,
 }
 
-/// Whether the value of a variable refers to `wanted`.
-pub(super) fn refers(variable: &Value<'_>, wanted: &str) -> bool {
-    let value = variable.get("value").and_then(Value::as_str).unwrap_or_default();
-    references(value).any(|name| name == wanted)
-}
+/// Part of the message about a cluster without an entry in a [`ClusterTable`].
+pub const NO_ENTRY: &str = "have no entry for the cluster";
 
-/// Warnings for variables that the rules have put behind others which refer to them.
-pub(super) fn misplaced(object: &Draft<'_>, templates: &[Pointer]) -> Vec<String> {
-    let mut warnings = Vec::new();
-    for template in templates {
-        for list in ["initContainers", "containers"] {
-            misplaced_in(object, &template.join("spec").join(list), &mut warnings);
-        }
-    }
-    warnings
-}
-
-/// The same for the containers in the lists that a pattern stands for.
-fn misplaced_in(object: &Draft<'_>, lists: &Pointer, warnings: &mut Vec<String>) {
-    let (head, steps) = pattern::split(lists);
-    if !object.touches(&head) {
-        return;
-    }
-    // What is no list of containers is no matter here.
-    let Ok(Some(after)) = object.peek(&head) else { return };
-    let before = object.original().at(&head).ok().flatten();
-    let before = before.and_then(|raw| raw.to_value().ok()).unwrap_or(Value::Null);
-    pattern::each(&after, steps.tokens(), &head, &mut |containers, place| {
-        let found = forward(containers);
-        if found.is_empty() {
-            return;
-        }
-        let before = before.at(&place.suffix(head.tokens().len()));
-        let known: BTreeSet<String> =
-            before.map(forward).unwrap_or_default().into_iter().map(|found| found.key).collect();
-        for Forward { key, container, user, used } in found {
-            if !known.contains(&key) {
-                let place = place.join(container.to_string()).join("env").join(user.to_string());
-                warnings.push(format!(
-                    "{place}: refers to $({used}), which stands further down and is not expanded here; put {used} before it"
-                ));
-            }
-        }
-    });
-}
-
-/// A variable that refers to one further down.
-struct Forward {
-    /// The container, the variable and the other, by name.
-    key: String,
-    container: usize,
-    user: usize,
-    used: String,
-}
-
-/// All of them in a list of containers.
-fn forward(containers: &Value<'_>) -> Vec<Forward> {
-    let mut found = Vec::new();
-    for (container, value) in containers.as_array().unwrap_or_default().iter().enumerate() {
-        let variables = value.get("env").and_then(Value::as_array).unwrap_or_default();
-        let mut first: HashMap<&str, usize> = HashMap::new();
-        for (position, variable) in variables.iter().enumerate() {
-            first.entry(name(variable).unwrap_or_default()).or_insert(position);
-        }
-        for (user, variable) in variables.iter().enumerate() {
-            let text = variable.get("value").and_then(Value::as_str).unwrap_or_default();
-            for used in references(text).filter(|used| first.get(used).is_some_and(|at| *at > user)) {
-                let (own, used) = (name(variable).unwrap_or_default(), used.to_owned());
-                let key = format!("{:?} {own:?} {used:?}", name(value));
-                found.push(Forward { key, container, user, used });
-            }
-        }
-    }
-    found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn references_are_those_that_kubernetes_expands() {
-        for (value, expected) in [
-            ("$(A)", &["A"][..]),
-            ("a-$(A).$(B_1)$(A)", &["A", "B_1", "A"]),
-            ("$$(A)", &[]),
-            ("$$$(A)", &["A"]),
-            ("$(A", &[]),
-            ("$(A $(B)", &["A $(B"]),
-            ("$A ${A} $", &[]),
-            ("$()", &[""]),
-            ("ä$(Ä)", &["Ä"]),
-        ] {
-            assert_eq!(references(value).collect::<Vec<_>>(), expected, "{value}");
-        }
+impl ClusterTable {
+    pub(super) fn get(&self, cluster: &ClusterName) -> Option<&Value<'static>> {
+        self.values.get(cluster.as_str()).or(self.default.as_ref())
     }
 }

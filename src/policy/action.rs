@@ -139,7 +139,7 @@ fn image(node: Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Op
         tag,
         digest,
     };
-    for (name, fault) in image.faults() {
+    for (name, fault) in image.invalid_parts() {
         notes.note(&place.join(name), fault);
     }
     Some(image)

@@ -130,7 +130,7 @@ impl Template<'_> {
                 Written::Nothing => None,
                 Written::Value(value, _) => Some(value),
             };
-            if let Err(failure) = fort.treat(&mut steps, written) {
+            if let Err(failure) = fort.write_field(&mut steps, written) {
                 notes.note(
                     &self.fort.field,
                     format!("the field {} can't be treated in it: {failure}", fort.field),

@@ -6,7 +6,9 @@ use super::decode::{Fields, Node, Notes, duration, one_of};
 use super::template::Expressions;
 use super::{action, merge_keys, paths, selector, types};
 use crate::domain::digest;
-use crate::engine::{Action, Allocation, Handover, OnError, Owner, Policy, ResourceSelector, Rule};
+use crate::engine::{
+    Action, Allocation, AllocationStrategy, Handover, OnError, Owner, Policy, ResourceSelector, Rule,
+};
 use crate::expression::{Scope, Variable};
 use crate::json::{Pointer, Value};
 
@@ -91,8 +93,8 @@ pub(super) fn policy(
     let needs_cluster =
         expressions.needs_cluster() || rules.iter().any(|rule: &Rule| rule.target.needs_cluster());
     let (reads, asked) = expressions.into_reads();
-    let needs_original = reads.contains(&Variable::Original)
-        || rules.iter().any(|rule: &Rule| matches!(rule.action, Action::Divide(_)));
+    let needs_original =
+        reads.contains(&Variable::Original) || rules.iter().any(|rule: &Rule| rule.action.reads_template());
     let policy =
         Policy { owner, priority, selectors, variables, rules, needs_cluster, needs_original, digest };
     PolicyDocument { document, policy, allocations, used, asked, reads, rule_reads }
@@ -113,19 +115,18 @@ fn non_empty<'v>(node: &Node<'v>, notes: &mut Notes) -> Vec<Node<'v>> {
 }
 
 fn allocation(node: Node<'_>, notes: &mut Notes) -> Option<(String, Option<Allocation>, Pointer)> {
-    const STRATEGIES: &[(&str, ())] = &[("HighestWeight", ())];
+    const STRATEGIES: &[(&str, AllocationStrategy)] = &[("HighestWeight", AllocationStrategy::HighestWeight)];
     let place = node.field.clone();
     let mut fields = Fields::of(node, notes)?;
     let name = fields.required("name", notes).and_then(|node| allocation_name(&node, notes));
-    if let Some(node) = fields.optional("strategy") {
-        // The one strategy there is, so far; the word is there to be said.
-        let _: Option<()> = one_of(&node, STRATEGIES, notes);
-    }
-    let handover = fields
-        .optional("handover")
-        .map_or(Some(Handover::AfterRelease { timeout: None }), |node| handover(node, notes));
+    let strategy = fields
+        .optional("strategy")
+        .map_or(Some(AllocationStrategy::default()), |node| one_of(&node, STRATEGIES, notes))
+        .unwrap_or_default();
+    let handover =
+        fields.optional("handover").map_or(Some(Handover::default()), |node| handover(node, notes));
     fields.end(notes);
-    Some((name?.to_owned(), handover.map(|handover| Allocation { handover }), place.join("name")))
+    Some((name?.to_owned(), handover.map(|handover| Allocation { strategy, handover }), place.join("name")))
 }
 
 fn allocation_name<'v>(node: &Node<'v>, notes: &mut Notes) -> Option<&'v str> {
@@ -180,7 +181,7 @@ fn rule(node: Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Opt
     let on_error = fields.optional("onError");
     let on_error = on_error.map_or(Some(OnError::Fail), |node| {
         let on_error = one_of(&node, ON_ERROR, notes)?;
-        if on_error == OnError::Skip && matches!(action, Some(Action::Fort(_))) {
+        if on_error == OnError::Skip && action.as_ref().is_some_and(|action| !action.can_be_skipped()) {
             notes.note(&node.field, "a fort that is skipped would run everywhere; `fort` takes only Fail");
         }
         Some(on_error)

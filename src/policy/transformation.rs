@@ -257,7 +257,7 @@ transformations:
             };
             let object = r#"{"metadata":{"annotations":{"reviser.io/targetpodtransformation":" gpu ,"}}}"#;
             let object = Text::parse(object.as_bytes()).unwrap();
-            let chosen = set.selection(&workload, &object.root());
+            let chosen = set.selection(&workload, &object.root().into());
             chosen
                 .map(|chosen| chosen.transformations.iter().map(|one| one.scope.clone()).collect::<Vec<_>>())
                 .ok()

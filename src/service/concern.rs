@@ -1,15 +1,14 @@
 //! Which Works and manifests the policies and transformations apply to.
 
 use crate::domain::{Failure, Workload};
-use crate::engine::{self, PolicySet, Selection};
-use crate::json::Raw;
+use crate::engine::{self, ObjectSource, PolicySet, Selection};
 use crate::work::Work;
 
 /// The policies and transformations that apply to a manifest, which without its last revision is `object`.
 pub(crate) fn select<'s>(
     policies: &'s PolicySet,
     workload: &Workload,
-    object: &Raw<'_>,
+    object: &ObjectSource<'_>,
 ) -> Result<Selection<'s>, Failure> {
     if policies.has_transformations() {
         return policies.selection(workload, object);
@@ -25,7 +24,7 @@ pub(crate) fn has_revisable_manifest(policies: &PolicySet, work: &Work<'_>) -> b
         || work.manifests.iter().any(|manifest| {
             let workload = manifest.workload.as_ref();
             manifest.is_marked()
-                || workload.is_some_and(|workload| policies.concerns(&workload.gvk, &manifest.raw))
+                || workload.is_some_and(|workload| policies.concerns(&workload.gvk, &manifest.raw.into()))
         })
 }
 
@@ -34,7 +33,7 @@ pub(crate) fn transformation_warnings(policies: &PolicySet, work: &Work<'_>) -> 
     if policies.has_transformations() {
         return Vec::new();
     }
-    let naming = work.manifests.iter().filter(|manifest| engine::names_transformations(&manifest.raw));
+    let naming = work.manifests.iter().filter(|manifest| engine::names_transformations(&manifest.raw.into()));
     let workloads = naming.filter_map(|manifest| manifest.workload.as_ref());
     workloads
         .map(|workload| {

@@ -4,8 +4,7 @@ use super::{Origin, Service};
 use crate::domain::{
     ADMIRALTY_GROUP, Binding, BindingName, Cluster, ClusterKind, Delivery, Failure, Workload,
 };
-use crate::engine::{Request, Selection};
-use crate::json::Raw;
+use crate::engine::{ObjectSource, Request, Selection};
 use crate::state::{BindingLookup, LookupError};
 use crate::work::Work;
 
@@ -38,7 +37,7 @@ impl Service {
     pub(crate) async fn template(
         &self,
         workload: &Workload,
-        object: &Raw<'_>,
+        object: &ObjectSource<'_>,
         selection: &Selection<'_>,
     ) -> Result<Option<String>, Failure> {
         let Some(templates) = self.templates.as_ref().filter(|_| selection.needs_original(object)) else {
@@ -89,7 +88,7 @@ impl Service {
     pub async fn unknown_targets(
         &self,
         workload: &Workload,
-        object: &Raw<'_>,
+        object: &ObjectSource<'_>,
     ) -> Result<Vec<String>, Failure> {
         let Some(clusters) = &self.clusters else { return Ok(Vec::new()) };
         let set = self.policies()?;

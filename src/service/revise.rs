@@ -3,7 +3,8 @@
 use super::Service;
 use crate::domain::{AllocationKey, Binding, Code, Delivery, ErrorChain, Failure, Target, Workload};
 use crate::engine::{
-    self, Claim, Deliveries, Facts, LedgerEntries, PolicySet, Request, Revision, Selection, Stop,
+    self, Claim, Deliveries, Facts, LedgerEntries, ObjectSource, PolicySet, Request, Revision, Selection,
+    Stop,
 };
 use crate::json::Raw;
 use crate::state::{LedgerError, Swap};
@@ -38,7 +39,7 @@ impl Service {
     pub async fn revise<'a>(
         &self,
         workload: &Workload,
-        object: Raw<'a>,
+        object: &ObjectSource<'a>,
         target: &Target<'a>,
     ) -> Result<Revision<'a>, Failure> {
         self.revise_for(workload, object, target, Mode::Commit).await
@@ -48,7 +49,7 @@ impl Service {
     pub async fn explain<'a>(
         &self,
         workload: &Workload,
-        object: Raw<'a>,
+        object: &ObjectSource<'a>,
         target: &Target<'a>,
     ) -> Result<Revision<'a>, Failure> {
         self.revise_for(workload, object, target, Mode::Explain).await
@@ -58,12 +59,12 @@ impl Service {
     async fn revise_for<'a>(
         &self,
         workload: &Workload,
-        object: Raw<'a>,
+        object: &ObjectSource<'a>,
         target: &Target<'a>,
         mode: Mode,
     ) -> Result<Revision<'a>, Failure> {
         let policies = self.policies()?;
-        let selection = policies.selection(workload, &object)?;
+        let selection = policies.selection(workload, object)?;
         let has_allocations = engine::allocations(&selection.policies).next().is_some();
         let needs_binding = !selection.is_empty()
             && (target.schedule.is_none() || (self.ledger.is_on_bindings() && has_allocations));

@@ -6,9 +6,9 @@
 use std::collections::BTreeSet;
 
 use super::concern::{has_revisable_manifest, select};
-use crate::domain::{BindingName, Failure, Workload, digest};
-use crate::engine::{self, Owner, PolicySet, Selection};
-use crate::json::{Raw, Text};
+use crate::domain::{BindingName, Failure, digest};
+use crate::engine::{self, ObjectSource, Owner, PolicySet, Selection};
+use crate::json::Raw;
 use crate::work::{Link, Manifest, Record, RecordEntry, Work};
 
 /// How a Work relates to a set of policies.
@@ -104,10 +104,10 @@ impl SyncState {
         self.hosts.extend(entry.into_iter().flat_map(RecordEntry::hosts).cloned());
         let Some(workload) = &manifest.workload else { return Ok(String::new()) };
         let selection = match work.restore(manifest, None) {
-            Ok(None) => select(set, workload, &manifest.raw)?,
-            Ok(Some(object)) => select_text(set, workload, &object.to_string())?,
+            Ok(None) => select(set, workload, &manifest.raw.into())?,
+            Ok(Some(object)) => select(set, workload, &ObjectSource::Value(object))?,
             Err(error) => {
-                self.add_selection(&select(set, workload, &manifest.raw)?, None);
+                self.add_selection(&select(set, workload, &manifest.raw.into())?, None);
                 return Err(error.failure(position, manifest));
             }
         };
@@ -152,9 +152,4 @@ impl SyncState {
             self.status = status;
         }
     }
-}
-
-fn select_text<'s>(set: &'s PolicySet, workload: &Workload, text: &str) -> Result<Selection<'s>, Failure> {
-    let text = Text::parse(text.as_bytes()).map_err(|error| Failure::unprocessable(error.to_string()))?;
-    select(set, workload, &text.root())
 }

@@ -45,7 +45,7 @@ impl<'w, 'a> Rewrite<'w, 'a> {
         revised: Revised,
     ) -> Result<(), Failure> {
         self.record(&mut draft, workload, revised)?;
-        self.push(position, draft.patch()?);
+        self.push(position, draft.patch());
         Ok(())
     }
 
@@ -59,7 +59,7 @@ impl<'w, 'a> Rewrite<'w, 'a> {
         revised: Revised,
     ) -> Result<(), Failure> {
         self.record(&mut draft, workload, revised)?;
-        self.restore(position, &draft.to_value()?.into_owned())
+        self.restore(position, &draft.value().clone().into_owned())
     }
 
     /// Takes the manifest at `position` without its last revision, and without a new one.

@@ -59,14 +59,14 @@ fn rewrite(
     };
     match restored {
         None => {
-            let mut draft = Draft::new(manifest.raw).unwrap();
+            let mut draft = Draft::new(&manifest.raw.into()).unwrap();
             change_in(&mut draft);
             rewrite.revise(0, &workload(), draft, revised).unwrap();
         }
         Some(object) => {
             let text = object.to_string();
             let text = Text::parse(text.as_bytes()).unwrap();
-            let mut draft = Draft::new(text.root()).unwrap();
+            let mut draft = Draft::new(&text.root().into()).unwrap();
             change_in(&mut draft);
             rewrite.replace(0, &workload(), draft, revised).unwrap();
         }
@@ -322,7 +322,7 @@ fn an_existing_value_is_replaced_and_the_record_comes_first() {
     let text = Text::parse(text.as_bytes()).unwrap();
     let work = Work::read(text.root()).unwrap();
     let mut rewrite = Rewrite::new(&work);
-    let mut draft = Draft::new(work.manifests[0].raw).unwrap();
+    let mut draft = Draft::new(&work.manifests[0].raw.into()).unwrap();
     draft.set(&Pointer::parse("/spec/a").unwrap(), Value::Null).unwrap();
     let revised = Revised { rules: vec![], hash: "h".into(), hosts: vec![] };
     rewrite.revise(0, &workload(), draft, revised).unwrap();

@@ -38,7 +38,7 @@ spec:
 ";
 
 const MISSING: &str = "ClusterRevisionPolicy/p/missing: skipped (onError): /spec/template/spec: has no container \"nope\"; name \
-                       one that is there, or use `onError: Skip`";
+                       a container that exists, or use `onError: Skip`";
 
 fn explain(directory: &Directory, arguments: &[&str]) -> Done {
     directory.file("deployment.yaml", DEPLOYMENT);

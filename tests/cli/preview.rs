@@ -11,7 +11,7 @@ use crate::process::{Done, reviser};
 
 const BUILT_IN: &str = "no --policy: using the built-in example\n";
 const REFUSED: &str = "ClusterRevisionPolicy/rollout-fort rule \"canary-steps\" cluster \"z\": \
-                       /spec/strategy/canary/steps/0/properties: must be a map, is a number; mend the object, or the \
+                       /spec/strategy/canary/steps/0/properties: must be a map, is a number; change the object, or the \
                        path in the rule (`fort.field` is /properties/pull)";
 
 /// Runs `preview` of the Rollout with these arguments.

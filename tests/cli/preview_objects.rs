@@ -290,7 +290,7 @@ fn the_door_of_pod_chaperons_knows_neither_template_nor_schedule() {
     directory.file("object.yaml", chaperon);
     for (expression, problem) in [
         ("original.metadata.name", "the template is not known here"),
-        ("replicas", "nobody has said how many replicas"),
+        ("replicas", "the number of replicas in the cluster is not given"),
         ("binding.replicas", "the schedule of the workload is not known"),
     ] {
         let value = "{metadata: {annotations: {x: \"a${".to_owned() + expression + "}\"}}}";

@@ -205,7 +205,7 @@ spec:
     let without = CHAPERON.replace("{reviser.io/targetpodtransformation: gpu}", "{}");
     directory.file("chaperon.yaml", &without);
     let (code, _, stderr) = preview(&directory, "chaperon.yaml", "eu=3", &[]);
-    assert!(code == Some(1) && stderr.contains("how many replicas"), "{stderr}");
+    assert!(code == Some(1) && stderr.contains("the number of replicas"), "{stderr}");
 }
 
 #[test]

@@ -83,10 +83,10 @@ fn run(input: &str) -> String {
         let replicas = schedule.replicas_of(&name(cluster));
         let target =
             Target { cluster: name(cluster), replicas, schedule: Some(schedule.clone()), original: None };
-        let revised = runtime.block_on(service.revise(&workload, text.root(), &target));
+        let revised = runtime.block_on(service.revise(&workload, &text.root().into(), &target));
         outcome.push_str(&match revised {
             // A debug build holds the patch against another implementation.
-            Ok(revised) => revised.object.patch().unwrap().to_text(),
+            Ok(revised) => revised.object.patch().to_text(),
             Err(failure) => failure.message(),
         });
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use reviser::app;
 use reviser::domain::{AllocationKey, Answer, Failure, Operation, Question};
 use reviser::doors::interpreter;
-use reviser::engine::{Action, PolicySet};
+use reviser::engine::PolicySet;
 use reviser::service::Service;
 use reviser::state::Ledger as _;
 use reviser::state::memory::MemoryLedger;
@@ -75,7 +75,7 @@ async fn input(question: &Question<'_>, policies: &PolicySet, ledger: &MemoryLed
     let schedule = target.schedule.as_ref().filter(|schedule| schedule.lists(&target.cluster))?;
     let mut rules = policies.policies.iter().flat_map(|policy| &policy.rules);
     // This action prefers the template.
-    if target.original.is_some() && rules.any(|rule| matches!(rule.action, Action::Divide(_))) {
+    if target.original.is_some() && rules.any(|rule| rule.action.reads_template()) {
         return None;
     }
     let clusters: Vec<String> =

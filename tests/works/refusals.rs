@@ -89,8 +89,8 @@ fn a_work_that_a_faulty_resource_selects_is_refused_as_is_one_that_it_has_revise
     let new = work(&[new]);
     let stored = || state.lock().works.get("a").cloned();
     let refused = Written::Refused(
-        "ClusterRevisionPolicy/p: selects this workload, and is out of use because it is faulty: spec.rules[0].patch.value.spec.seen: \
-         line 1, column 3 of the text: unknown variable `clusters`; did you mean `binding.clusters`?; `${...}` is an expression; write `$${` for a literal one; mend or delete it"
+        "ClusterRevisionPolicy/p: selects this workload, and is invalid: spec.rules[0].patch.value.spec.seen: \
+         line 1, column 3 of the text: unknown variable `clusters`; did you mean `binding.clusters`?; `${...}` is an expression; write `$${` for a literal one; fix or delete it"
             .to_owned(),
     );
     assert_eq!(api("clusters").put("a", new.clone()), refused);

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use super::samples::{CheckReport, Trial, Trials, listed, overlap, rule_place};
 use crate::app::trial::TrialObject;
 use crate::domain::ClusterName;
-use crate::engine::Revision;
-use crate::engine::StepOutcome;
-use crate::json::{Pointer, Text};
+use crate::engine::{ObjectSource, Revision, StepOutcome};
+use crate::json::Pointer;
 use crate::policy::{REPEATED_ON_CHAPERONS, certain_repeats};
 
 /// Advice for kinds that no door revises twice.
@@ -22,11 +21,8 @@ pub(super) struct Repeated(BTreeMap<(usize, usize, String), Vec<ClusterName>>);
 impl Repeated {
     /// Applies the policies at the positions in `tried` to their own result.
     pub(super) async fn run(&mut self, trial: &Trial<'_, '_, '_>, tried: &[usize], first: &Revision<'_>) {
-        // A number that can't be read again is no fault of the rules.
-        let Ok(result) = first.object.to_value() else { return };
-        let text = result.to_string();
-        let Ok(text) = Text::parse(text.as_bytes()) else { return };
-        let found = match trial.revise_again(tried, text.root()).await {
+        let result = ObjectSource::Value(first.object.value().clone());
+        let found = match trial.revise_again(tried, &result).await {
             Ok(second) => changing_rules(trial, tried, &second),
             Err(failure) => {
                 let message = failure.message();
@@ -68,7 +64,7 @@ fn changing_rules(
     tried: &[usize],
     second: &Revision<'_>,
 ) -> Vec<(usize, usize, String)> {
-    let (Ok(patch), Some(trace)) = (second.object.patch(), &second.trace) else { return Vec::new() };
+    let (patch, Some(trace)) = (second.object.patch(), &second.trace) else { return Vec::new() };
     let places: Vec<&Pointer> = patch.places().collect();
     let mut found = Vec::new();
     for step in &trace.steps {

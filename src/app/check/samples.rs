@@ -9,8 +9,8 @@ use crate::app::policies::PolicyDocuments;
 use crate::app::trial::{KnownClusters, ParsedObject, TrialObject};
 use crate::documents::Fault;
 use crate::domain::{ClusterName, Code, Failure, Schedule, Target, TargetCluster};
-use crate::engine::{Action, IdleTransformation, PolicySet, Revision, Rule, StepOutcome, TraceStep};
-use crate::json::{ParseError, Pointer, Raw, Value};
+use crate::engine::{IdleTransformation, ObjectSource, PolicySet, Revision, Rule, StepOutcome, TraceStep};
+use crate::json::{ParseError, Pointer, Value};
 use crate::policy;
 use crate::service::Service;
 use crate::state::memory::MemoryLedger;
@@ -85,7 +85,7 @@ impl<'t> Trials<'t> {
         report: &mut CheckReport,
     ) -> Result<TrialResult, ParseError> {
         let parsed = object.parse()?;
-        let selected = match self.set.selection(&object.workload, &parsed.object.root()) {
+        let selected = match self.set.selection(&object.workload, &parsed.object.root().into()) {
             Ok(selection) if selection.is_empty() => {
                 let warned = selection.warnings.iter();
                 report.notes.extend(warned.map(|warning| format!("warning: {}: {warning}", object.label())));
@@ -101,7 +101,7 @@ impl<'t> Trials<'t> {
         let is_selected = |policy| selected.iter().any(|selected| std::ptr::eq(*selected, policy));
         let selected: Vec<usize> =
             policies.filter(|(_, policy)| is_selected(*policy)).map(|(position, _)| position).collect();
-        let unknown = self.service.unknown_targets(&object.workload, &parsed.object.root()).await;
+        let unknown = self.service.unknown_targets(&object.workload, &parsed.object.root().into()).await;
         // If this fails, the revision for each cluster fails alike and reports it.
         let unknown = unknown.unwrap_or_default();
         report.findings.extend(unknown.iter().map(|it| object.fault(it)));
@@ -222,11 +222,9 @@ impl<'p> Trial<'_, '_, 'p> {
                 }
             }
         }
-        if let Ok(result) = revised.object.to_value() {
-            let kind = &self.object.workload.gvk;
-            let definitions = self.trials.definitions.iter();
-            outcome.own.extend(definitions.flat_map(|it| policy::misfits_of_object(it, kind, &result)));
-        }
+        let (kind, result) = (&self.object.workload.gvk, revised.object.value());
+        let definitions = self.trials.definitions.iter();
+        outcome.own.extend(definitions.flat_map(|it| policy::misfits_of_object(it, kind, result)));
         outcome.idle.extend(revised.idle.iter().cloned());
         repeated.run(self, &tried, &revised).await;
     }
@@ -234,14 +232,14 @@ impl<'p> Trial<'_, '_, 'p> {
     /// Revises the object by the policies at `positions`.
     async fn revise(&self, positions: &[usize]) -> Result<Revision<'p>, Failure> {
         let target = self.parsed.target(self.cluster, &self.trials.clusters.schedule);
-        self.revise_for(positions, self.parsed.object.root(), &target).await
+        self.revise_for(positions, &self.parsed.object.root().into(), &target).await
     }
 
     /// Revises the result of a revision as if it were the object.
     pub(super) async fn revise_again<'a>(
         &self,
         positions: &[usize],
-        result: Raw<'a>,
+        result: &ObjectSource<'a>,
     ) -> Result<Revision<'a>, Failure>
     where
         'p: 'a,
@@ -253,7 +251,7 @@ impl<'p> Trial<'_, '_, 'p> {
     async fn revise_for<'a>(
         &self,
         positions: &[usize],
-        object: Raw<'a>,
+        object: &ObjectSource<'a>,
         target: &Target<'a>,
     ) -> Result<Revision<'a>, Failure> {
         let service = &self.trials.service;
@@ -341,7 +339,7 @@ impl<'p> Trial<'_, '_, 'p> {
                 continue;
             }
             let target = self.parsed.target(&name, &schedule);
-            let revised = self.revise_for(&[found.policy], self.parsed.object.root(), &target).await;
+            let revised = self.revise_for(&[found.policy], &self.parsed.object.root().into(), &target).await;
             if revised.is_ok_and(|revised| revised.warnings.is_empty()) {
                 return true;
             }
@@ -388,19 +386,19 @@ impl<'p> Trial<'_, '_, 'p> {
         }
         let target = self.parsed.whole_target(self.cluster, &self.trials.clusters.schedule);
         !self.object.is_chaperon()
-            || self.revise_for(policies, self.parsed.object.root(), &target).await.is_err()
+            || self.revise_for(policies, &self.parsed.object.root().into(), &target).await.is_err()
     }
 
     /// Whether a `divide` rule fails only because of the number of made-up clusters.
     async fn depends_on_schedule(&self, policy: usize, rule: Option<usize>) -> bool {
         let rules = &self.trials.set.policies[policy].rules;
-        let divides = rule.is_some_and(|rule| matches!(rules[rule].action, Action::Divide(_)));
+        let divides = rule.is_some_and(|rule| rules[rule].action.reads_template());
         if self.trials.clusters.is_given || !divides {
             return false;
         }
         let alone = TargetCluster { name: self.cluster.clone(), replicas: 1 };
         let schedule = Schedule::new(vec![alone]).unwrap_or_default();
         let target = self.parsed.target(self.cluster, &schedule);
-        self.revise_for(&[policy], self.parsed.object.root(), &target).await.is_ok()
+        self.revise_for(&[policy], &self.parsed.object.root().into(), &target).await.is_ok()
     }
 }

@@ -10,7 +10,7 @@ use super::{output, trial};
 use crate::app::{self, ParsedObject, TrialObject, TrialObjects};
 use crate::documents::Fault;
 use crate::domain::{AllocationKey, ClusterName, Failure, Schedule, Workload};
-use crate::engine::{IdleTransformation, PolicySet, Revision, Selection, Trace};
+use crate::engine::{IdleTransformation, ObjectSource, PolicySet, Revision, Selection, Trace};
 use crate::json::Value;
 use crate::service::Service;
 use crate::state::memory::MemoryLedger;
@@ -45,8 +45,8 @@ impl<'v> Version<'v> {
     fn of(revised: Revision<'v>) -> Result<Self, Failure> {
         let Revision { object, applied, hosts, mut warnings, idle, trace, .. } = revised;
         warnings.extend(idle.iter().map(IdleTransformation::to_string));
-        let patch = object.patch()?.to_text();
-        Ok(Self { object: object.to_value()?, patch, applied, hosts, warnings, trace })
+        let patch = object.patch().to_text();
+        Ok(Self { object: object.value().clone(), patch, applied, hosts, warnings, trace })
     }
 }
 
@@ -105,7 +105,7 @@ impl<'r> Run<'r> {
     where
         'r: 'v,
     {
-        let (workload, root) = (&object.workload, parsed.object.root());
+        let (workload, root) = (&object.workload, ObjectSource::Text(parsed.object.root()));
         let selection = self.policies.selection(workload, &root);
         if selection.as_ref().is_ok_and(Selection::is_empty) {
             let api_version = workload.gvk.api_version();
@@ -123,9 +123,9 @@ impl<'r> Run<'r> {
         for &cluster in &self.clusters {
             let target = parsed.target(cluster, self.schedule);
             let revised = if self.explain {
-                self.service.explain(workload, root, &target).await
+                self.service.explain(workload, &root, &target).await
             } else {
-                self.service.revise(workload, root, &target).await
+                self.service.revise(workload, &root, &target).await
             };
             reads_original |= revised.as_ref().map_or(may_read, |revised| revised.reads_original);
             let revised = revised.and_then(Version::of).map_err(|failure| {

@@ -29,7 +29,7 @@ pub use super::envelope::Unreadable;
 use super::log::Line;
 use super::{RevisionMetrics, unreadable};
 use crate::domain::{Answer, Failure, Operation, Question};
-use crate::engine;
+use crate::engine::{self, ObjectSource};
 use crate::server::{Call, Door, DoorReply};
 use crate::service::{Outcome, Service, in_time};
 
@@ -139,8 +139,8 @@ async fn answer_in_time<'a>(
             Ok(Outcome::of(Answer::Revision(patch)))
         }
         Operation::ReviseObject(target) => {
-            let revision = service.revise(workload, *object, target).await?;
-            let answer = Answer::Revision(revision.object.patch()?);
+            let revision = service.revise(workload, &ObjectSource::Text(*object), target).await?;
+            let answer = Answer::Revision(revision.object.patch());
             Ok(Outcome::from_revision(answer, revision))
         }
     }

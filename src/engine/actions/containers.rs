@@ -1,112 +1,92 @@
-//! The containers of the pod templates of an object.
+//! The containers that an action changes.
 
-use super::Ask;
 use crate::domain::Failure;
 use crate::engine::Draft;
-use crate::json::{Kind, Pointer, Value};
+use crate::engine::context::Context;
+use crate::engine::request::Stop;
+use crate::json::{Kind, Object, Pointer, Value};
 use crate::schema::ObjectType;
 
-/// Which containers an action is for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Which {
-    /// Only these, if there are any; all of them have to be there.
-    pub(super) names: Vec<String>,
-    /// Init containers too.
+/// Selects containers of the pod templates of an object.
+pub(super) struct ContainerSelector<'s> {
+    /// All containers if empty. All of these have to exist.
+    pub(super) names: &'s [String],
+    /// Whether init containers are selected too.
     pub(super) init: bool,
 }
 
-impl Which {
-    /// Calls `change` with each of them, its members and its place. It says what becomes of it; `None` leaves it unchanged.
-    ///
-    /// Warns that `action` does nothing if there are no containers at all, and fails if one of the names is not there.
-    pub(super) fn change<'a, A: Ask<'a>>(
+impl ContainerSelector<'_> {
+    /// Calls `change` with each selected container and its place. Warns that `action` changes nothing if the object has no
+    /// containers.
+    pub(super) fn change<'a>(
         &self,
         action: &str,
-        object: &mut Draft<'a>,
-        ask: &mut A,
-        mut change: impl FnMut(&Value<'a>, &Pointer) -> Result<Option<Value<'a>>, Failure>,
-    ) -> Result<(), A::Error> {
-        let (mut there, mut found) = (0_usize, Vec::new());
+        draft: &mut Draft<'a>,
+        context: &mut Context<'_, 'a>,
+        mut change: impl FnMut(&mut Object<'a>, &Pointer) -> Result<(), Failure>,
+    ) -> Result<(), Stop> {
+        let templates = context.facts.pod_templates;
+        let (mut count, mut found) = (0_usize, Vec::new());
+        let mut change_list = |list: &mut Value<'a>, place: &Pointer| {
+            let kind = list.kind();
+            let containers =
+                list.array_mut().ok_or_else(|| wrong_kind(place, "a list of containers", kind))?;
+            count += containers.len();
+            for (position, container) in containers.iter_mut().enumerate() {
+                let (place, kind) = (place.join(position.to_string()), container.kind());
+                let members =
+                    container.object_mut().ok_or_else(|| wrong_kind(&place, "a container", kind))?;
+                let name = members.get("name").and_then(Value::as_str).unwrap_or_default();
+                if self.names.is_empty() || self.names.iter().any(|wanted| wanted == name) {
+                    found.push(name.to_owned());
+                    change(members, &place)?;
+                }
+            }
+            Ok(())
+        };
         let lists: &[&str] = if self.init { &["initContainers", "containers"] } else { &["containers"] };
-        for template in ask.pod_templates() {
+        for template in templates {
             for list in lists {
-                let changed = object.change(&template.join("spec").join(*list), |list, place| {
-                    let kind = list.kind();
-                    let Some(containers) = list.array_mut() else {
-                        return Err(not(place, "a list of containers", kind));
-                    };
-                    there += containers.len();
-                    for (position, container) in containers.iter_mut().enumerate() {
-                        self.one(container, &place.join(position.to_string()), &mut found, &mut change)?;
-                    }
-                    Ok(())
-                });
-                let gvk = &ask.request().workload.gvk;
-                let is_custom = ObjectType::built_in(&gvk.api_version(), &gvk.kind).is_none();
-                changed.map_err(|failure| {
-                    if !is_custom {
+                draft.change(&template.join("spec").join(*list), &mut change_list).map_err(|failure| {
+                    let gvk = &context.request.workload.gvk;
+                    if ObjectType::built_in(&gvk.api_version(), &gvk.kind).is_some() {
                         return failure;
                     }
-                    let templates = listed(ask.pod_templates());
-                    failure.with_detail(format_args!("pod templates are looked for at {templates}: {PLACE}"))
+                    let templates = listed(templates);
+                    failure.with_detail(format_args!("pod templates are looked for at {templates}: {ADVICE}"))
                 })?;
             }
         }
         if let Some(name) = self.names.iter().find(|name| !found.contains(name)) {
-            let specs: Vec<Pointer> = ask.pod_templates().iter().map(|place| place.join("spec")).collect();
-            return Err(Failure::unprocessable(format!(
-                "{}: has no container {name:?}; name one that is there, or use `onError: Skip`",
+            let specs: Vec<Pointer> = templates.iter().map(|place| place.join("spec")).collect();
+            return Err(Stop::Refused(Failure::unprocessable(format!(
+                "{}: has no container {name:?}; name a container that exists, or use `onError: Skip`",
                 listed(&specs)
-            )))?;
+            ))));
         }
-        if there == 0 {
-            let missing = missing(object, ask.pod_templates())?;
+        if count == 0 {
+            let missing = missing(draft, templates);
             let other = if action == "image" { ", or that of the image with `image.path`" } else { "" };
-            ask.warn(format!("{missing}, so `{action}` finds no containers; {PLACE}{other}"));
-        }
-        Ok(())
-    }
-
-    /// Changes a container, if it is one of these.
-    fn one<'a>(
-        &self,
-        container: &mut Value<'a>,
-        place: &Pointer,
-        found: &mut Vec<String>,
-        change: &mut impl FnMut(&Value<'a>, &Pointer) -> Result<Option<Value<'a>>, Failure>,
-    ) -> Result<(), Failure> {
-        if container.as_object().is_none() {
-            return Err(not(place, "a container", container.kind()));
-        }
-        let name = container.get("name").and_then(Value::as_str).unwrap_or_default();
-        if !self.names.is_empty() && !self.names.iter().any(|wanted| wanted == name) {
-            return Ok(());
-        }
-        found.push(name.to_owned());
-        if let Some(new) = change(container, place)? {
-            *container = new;
+            context.warn(format!("{missing}, so `{action}` finds no containers; {ADVICE}{other}"));
         }
         Ok(())
     }
 }
 
-/// How the places of pod templates are given.
-const PLACE: &str = "name the place with `replicaResource.podTemplate` of a ResourceInterpretation";
+const ADVICE: &str = "name the place with `replicaResource.podTemplate` of a ResourceInterpretation";
 
-/// Which place is missing, or empty, where there are no containers.
-fn missing(object: &Draft<'_>, templates: &[Pointer]) -> Result<String, Failure> {
-    let mut present = Vec::new();
-    for template in templates {
-        if object.has(template)? {
-            present.push(template.join("spec").join("containers"));
-        }
+/// Which place is missing or empty in an object without containers.
+fn missing(draft: &Draft<'_>, templates: &[Pointer]) -> String {
+    let present: Vec<Pointer> = templates
+        .iter()
+        .filter(|template| draft.has(template))
+        .map(|template| template.join("spec").join("containers"))
+        .collect();
+    match (present.is_empty(), templates.len()) {
+        (true, 1) => format!("{}: is not there", listed(templates)),
+        (true, _) => format!("{}: are not there", listed(templates)),
+        (false, _) => format!("{}: has no items", listed(&present)),
     }
-    let (places, is) = match (present.is_empty(), templates.len()) {
-        (true, 1) => (listed(templates), "is not there"),
-        (true, _) => (listed(templates), "are not there"),
-        (false, _) => (listed(&present), "has no items"),
-    };
-    Ok(format!("{places}: {is}"))
 }
 
 fn listed(places: &[Pointer]) -> String {
@@ -114,7 +94,6 @@ fn listed(places: &[Pointer]) -> String {
     places.join(", ")
 }
 
-/// The failure where the object has something else than `wanted`.
-pub(super) fn not(place: &Pointer, wanted: &str, found: Kind) -> Failure {
-    Failure::unprocessable(format!("{place}: must be {wanted}, is {found}; mend the object, or the rule"))
+pub(super) fn wrong_kind(place: &Pointer, wanted: &str, found: Kind) -> Failure {
+    Failure::unprocessable(format!("{place}: must be {wanted}, is {found}; change the object, or the rule"))
 }

@@ -1,115 +1,115 @@
-//! The action `divide`: a number, shared out among the clusters.
+//! The action `divide`: a number, shared among the clusters.
+
+use std::sync::Arc;
 
 use crate::domain::{Failure, Schedule};
-use crate::engine::revise::Request;
-use crate::engine::{Draft, locate};
+use crate::engine::request::Request;
+use crate::engine::{Draft, locate, pattern};
 use crate::json::{Number, Pointer, Value};
 
 /// Divides the integer at a place among the clusters of the binding.
 ///
-/// Of the template, where that is known, else of the object. The parts sum exactly to the whole: the largest remainders get what
-/// is left over, of equal ones the first in binding order. A cluster that the binding does not list gets 0. Nothing happens where the place is
-/// missing or null. A `*` in the path is all items of the list there, an index is one of them; each number is divided for itself.
+/// The integer is that of the template where the template is known, else that of the object. The shares sum exactly to
+/// it: clusters with the largest remainders get the rest, of equal ones the first in the binding. A cluster that the
+/// binding does not list gets 0. A place that is missing or null is left unchanged. A `*` in the path stands for each item
+/// of a list, an index for one; each number is divided on its own.
 #[derive(Clone, Debug)]
 pub struct Divide {
-    /// The place.
     pub path: Pointer,
-    /// By what it is divided.
     pub weights: Weights,
-    /// What each cluster gets at least, out of the whole.
+    /// The least share of a cluster. The sum stays the whole.
     pub minimum: u32,
-    /// What each cluster gets at least, also where the sum is then more than the whole. A cluster that the binding does not list gets it too.
+    /// The least share of a cluster, also of one that the binding does not list. The sum can be more than the whole.
     pub floor: u32,
-    /// What becomes of a percentage.
     pub percentages: Percentages,
 }
 
-/// By what a number is divided.
+/// The weights of the clusters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Weights {
-    /// By the replicas of each cluster; equally if all have none.
+    /// The replicas of each cluster; equal weights if all have none.
     #[default]
     Replicas,
-    /// Equally.
     Equal,
 }
 
-/// What becomes of a percentage, such as `"25%"`.
+/// What to do with a percentage, such as `"25%"`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Percentages {
-    /// It stays: it is one of the cluster's own replicas.
+    /// Keep it: it is a percentage of the cluster's own replicas.
     #[default]
     Keep,
-    /// It is divided as a number is.
+    /// Divide it as a number.
     Scale,
 }
 
 impl Divide {
-    /// Applies it to `object`.
-    pub fn apply(&self, object: &mut Draft<'_>, request: &Request<'_, '_>) -> Result<(), Failure> {
-        let misread = |error: &dyn std::fmt::Display| refused(&self.path, &error.to_string());
-        if let Some(head) = self.first_list(object)? {
-            let Some(mut list) = object.find(&head)? else { return Ok(()) };
-            let original = request.target.original.map(|original| original.at(&head)).transpose();
-            let original = original.map_err(|error| misread(&error))?.map(|found| {
-                found.map_or(Ok(Value::Null), |raw| raw.to_value()).map_err(|error| misread(&error))
-            });
-            let rest = &self.path.tokens()[head.tokens().len()..];
-            self.descend(&mut list, original.transpose()?.as_ref(), rest, &head, request)?;
-            return object.set(&head, list);
-        }
-        let whole = match &request.target.original {
-            Some(original) => {
-                let found = original.at(&self.path).map_err(|error| misread(&error))?;
-                found.map(|raw| raw.to_value()).transpose().map_err(|error| misread(&error))?
+    pub(super) fn apply<'a>(&self, draft: &mut Draft<'a>, request: Request<'_, 'a>) -> Result<(), Failure> {
+        let list = self.first_list(draft)?;
+        let place = list.as_ref().unwrap_or(&self.path);
+        let template = match &request.target.original {
+            Some(template) => {
+                let found = template.at(place).and_then(|found| found.map(|raw| raw.to_value()).transpose());
+                Some(found.map_err(|error| refused(place, &error.to_string()))?.unwrap_or(Value::Null))
             }
-            None => object
-                .find(&self.path)
-                .map_err(|failure| failure.with_detail(format_args!("`divide.path` is {}", self.path)))?,
+            None => None,
         };
-        match self.part(whole.as_ref(), &self.path, request)? {
-            Some(part) => object.set(&self.path, part),
+        if list.is_some() {
+            let Some(mut list) = draft.find(place)?.cloned() else { return Ok(()) };
+            let rest = &self.path.tokens()[place.tokens().len()..];
+            self.divide_below(&mut list, template.as_ref(), rest, place, request)?;
+            return draft.set(place, list);
+        }
+        let whole = match &template {
+            Some(whole) => whole,
+            None => match draft.find(place) {
+                Ok(found) => found.unwrap_or(&Value::Null),
+                Err(failure) => {
+                    return Err(failure.with_detail(format_args!("`divide.path` is {place}")));
+                }
+            },
+        };
+        match self.share(whole, place, request)? {
+            Some(share) => draft.set(place, share),
             None => Ok(()),
         }
     }
 
-    /// The first list of the object on the way that a step of the path goes into.
-    fn first_list(&self, object: &Draft<'_>) -> Result<Option<Pointer>, Failure> {
+    /// The first list on the path.
+    fn first_list(&self, draft: &Draft<'_>) -> Result<Option<Pointer>, Failure> {
+        let is_item = |token: &str| token == pattern::ITEMS || pattern::is_index(token);
         for (depth, token) in self.path.tokens().iter().enumerate().filter(|(_, token)| is_item(token)) {
             let place = self.path.prefix(depth);
-            let found = object.peek(&place)?;
-            if matches!(found, Some(Value::Array(_))) {
-                return Ok(Some(place));
-            }
-            if found.is_none() || token == "*" {
-                break;
+            match draft.find(&place)? {
+                Some(Value::Array(_)) => return Ok(Some(place)),
+                None => break,
+                Some(_) if token == pattern::ITEMS => break,
+                Some(_) => {}
             }
         }
         Ok(None)
     }
 
-    /// Divides the numbers below `value`, which is at `place`, to which the steps of `rest` lead. `original` is the value at `place` in
-    /// the template, where that is known; items of lists are matched by position.
-    fn descend(
+    /// Divides the numbers at `path` below `value`, which is at `place`. `template` is the value there in the template, if
+    /// that is known; items of lists are matched by position.
+    fn divide_below(
         &self,
         value: &mut Value<'_>,
-        original: Option<&Value<'_>>,
-        rest: &[String],
+        template: Option<&Value<'_>>,
+        path: &[String],
         place: &Pointer,
-        request: &Request<'_, '_>,
+        request: Request<'_, '_>,
     ) -> Result<(), Failure> {
-        let Some((token, rest)) = rest.split_first() else {
-            let whole = original.unwrap_or(value);
-            if let Some(part) = self.part(Some(whole), place, request)? {
-                *value = part;
+        let Some((token, rest)) = path.split_first() else {
+            if let Some(share) = self.share(template.unwrap_or(value), place, request)? {
+                *value = share;
             }
             return Ok(());
         };
         match value {
             Value::Null => Ok(()),
-            Value::Array(items) if is_item(token) => {
-                let items = std::sync::Arc::make_mut(items);
-                let theirs = original.map(|original| original.as_array().unwrap_or_default());
+            Value::Array(items) if token == pattern::ITEMS || pattern::is_index(token) => {
+                let theirs = template.map(|template| template.as_array().unwrap_or_default());
                 if let Some(theirs) = theirs.filter(|theirs| theirs.len() != items.len()) {
                     return Err(Failure::unprocessable(format!(
                         "{place}: can't be divided: has {} items, and {} in the template, so that it is not known which are the same; divide before the list is changed, or name a place outside of it",
@@ -117,18 +117,19 @@ impl Divide {
                         theirs.len()
                     )));
                 }
-                for (position, item) in items.iter_mut().enumerate() {
-                    if token == "*" || *token == position.to_string() {
-                        let original = theirs.map(|theirs| &theirs[position]);
-                        self.descend(item, original, rest, &place.join(position.to_string()), request)?;
+                for (position, item) in Arc::make_mut(items).iter_mut().enumerate() {
+                    if token == pattern::ITEMS || *token == position.to_string() {
+                        let template = theirs.map(|theirs| &theirs[position]);
+                        let place = place.join(position.to_string());
+                        self.divide_below(item, template, rest, &place, request)?;
                     }
                 }
                 Ok(())
             }
             Value::Object(members) => {
-                let original = original.map(|original| original.get(token).unwrap_or(&Value::Null));
+                let template = template.map(|template| template.get(token).unwrap_or(&Value::Null));
                 let mut member = members.get(token).cloned().unwrap_or(Value::Null);
-                self.descend(&mut member, original, rest, &place.join(token), request)?;
+                self.divide_below(&mut member, template, rest, &place.join(token), request)?;
                 if !member.is_null() {
                     members.insert(token.clone(), member);
                 }
@@ -138,49 +139,42 @@ impl Divide {
         }
     }
 
-    /// What the cluster gets of a number at `place`; `None` where there is nothing to divide.
-    fn part(
+    /// The share of the cluster. `None` where there is nothing to divide.
+    fn share(
         &self,
-        whole: Option<&Value<'_>>,
+        whole: &Value<'_>,
         place: &Pointer,
-        request: &Request<'_, '_>,
+        request: Request<'_, '_>,
     ) -> Result<Option<Value<'static>>, Failure> {
-        let Some(whole) = self.whole(whole, place)? else { return Ok(None) };
-        let target = request.target;
-        let Some(schedule) = &target.schedule else {
-            let problem = format!("{place}: can't be divided");
-            return Err(
-                request.unscheduled(&problem, "give `request.targetClusters`, or the binding in --state")
-            );
-        };
-        let position = schedule.clusters().iter().position(|entry| entry.name == target.cluster);
-        let part = match position {
-            Some(position) => self.parts(whole.number, place, schedule)?[position],
-            None => 0,
-        };
-        let part = part.max(i64::from(self.floor));
-        Ok(Some(if whole.is_percentage { format!("{part}%").into() } else { Value::from(part) }))
-    }
-
-    fn whole(&self, value: Option<&Value<'_>>, place: &Pointer) -> Result<Option<Whole>, Failure> {
-        let (digits, is_percentage) = match value {
-            None | Some(Value::Null) => return Ok(None),
-            Some(Value::Number(number)) => (number.as_str(), false),
-            Some(Value::String(text)) => match text.strip_suffix('%') {
+        let (digits, is_percentage) = match whole {
+            Value::Null => return Ok(None),
+            Value::Number(number) => (number.as_str(), false),
+            Value::String(text) => match text.strip_suffix('%') {
                 Some(_) if self.percentages == Percentages::Keep => return Ok(None),
                 Some(digits) => (digits, true),
                 None => return Err(refused(place, "is a string that is no percentage")),
             },
-            Some(other) => return Err(refused(place, &format!("is {}", other.kind()))),
+            other => return Err(refused(place, &format!("is {}", other.kind()))),
         };
-        match Number::parse(digits).and_then(|number| number.as_i64()).filter(|number| *number >= 0) {
-            Some(number) => Ok(Some(Whole { number, is_percentage })),
-            None => Err(refused(place, "is negative or no integer")),
-        }
+        let number = Number::parse(digits).and_then(|number| number.as_i64()).filter(|number| *number >= 0);
+        let number = number.ok_or_else(|| refused(place, "is negative or no integer"))?;
+        let Some(schedule) = &request.target.schedule else {
+            return Err(request.unscheduled(
+                &format!("{place}: can't be divided"),
+                "give `request.targetClusters`, or the binding in --state",
+            ));
+        };
+        let position = schedule.clusters().iter().position(|entry| entry.name == request.target.cluster);
+        let share = match position {
+            Some(position) => self.shares(number, place, schedule)?[position],
+            None => 0,
+        };
+        let share = share.max(i64::from(self.floor));
+        Ok(Some(if is_percentage { format!("{share}%").into() } else { Value::from(share) }))
     }
 
-    /// What each cluster of the schedule gets.
-    fn parts(&self, whole: i64, place: &Pointer, schedule: &Schedule) -> Result<Vec<i64>, Failure> {
+    /// The share of each cluster of the schedule.
+    fn shares(&self, whole: i64, place: &Pointer, schedule: &Schedule) -> Result<Vec<i64>, Failure> {
         let clusters = schedule.clusters();
         let minimum = i64::from(self.minimum);
         let needed = i64::try_from(clusters.len()).ok().and_then(|count| count.checked_mul(minimum));
@@ -201,33 +195,22 @@ impl Divide {
     }
 }
 
-/// Whether a step of the path can go into a list.
-fn is_item(token: &str) -> bool {
-    token == "*" || !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit())
-}
-
 fn refused(place: &Pointer, problem: &str) -> Failure {
     Failure::unprocessable(format!("{place}: can't be divided: {problem}; it must be an integer from 0 on"))
 }
 
-/// What is to be divided.
-struct Whole {
-    number: i64,
-    is_percentage: bool,
-}
-
-/// Shares `whole` out by weight. Those whose share would be below `minimum` get that, and the others share the rest.
+/// Shares `whole` by weight. Where a share would be below `minimum`, it is that, and the others share the rest.
 ///
-/// Not all weights are 0, and there is enough for the minimum.
+/// Not all weights are 0, and `whole` is enough for the minimum of all.
 fn shares(whole: i64, weights: &[i64], minimum: i64) -> Vec<i64> {
     let mut parts = vec![None; weights.len()];
     loop {
-        let free: Vec<usize> = (0..weights.len()).filter(|&at| parts[at].is_none()).collect();
+        let open: Vec<usize> = (0..weights.len()).filter(|&at| parts[at].is_none()).collect();
         let rest = whole - parts.iter().flatten().sum::<i64>();
-        let total: i128 = free.iter().map(|&at| i128::from(weights[at])).sum();
+        let total: i128 = open.iter().map(|&at| i128::from(weights[at])).sum();
         let exact = |at: usize| i128::from(rest) * i128::from(weights[at]);
         let mut is_settled = true;
-        for &at in &free {
+        for &at in &open {
             // Compared without division: exact / total < minimum.
             if total > 0 && exact(at) < i128::from(minimum) * total || total == 0 {
                 parts[at] = Some(minimum);
@@ -235,11 +218,11 @@ fn shares(whole: i64, weights: &[i64], minimum: i64) -> Vec<i64> {
             }
         }
         if is_settled {
-            largest_remainders(rest, &free, weights, total, &mut parts);
+            largest_remainders(rest, &open, weights, total, &mut parts);
             return parts.into_iter().map(Option::unwrap_or_default).collect();
         }
-        if free.iter().all(|&at| parts[at].is_some()) {
-            // All that are left have no weight: what the minimum leaves goes to the first by weight, in order.
+        if open.iter().all(|&at| parts[at].is_some()) {
+            // The rest goes to the heaviest cluster; of several, to the first.
             let mut given: Vec<i64> = parts.into_iter().map(Option::unwrap_or_default).collect();
             let left = whole - given.iter().sum::<i64>();
             if let Some(heaviest) = (0..weights.len()).rev().max_by_key(|&at| weights[at]) {
@@ -250,11 +233,11 @@ fn shares(whole: i64, weights: &[i64], minimum: i64) -> Vec<i64> {
     }
 }
 
-/// The whole parts first; one more to those with the largest remainder, of equal ones to the first.
-fn largest_remainders(rest: i64, free: &[usize], weights: &[i64], total: i128, parts: &mut [Option<i64>]) {
-    let mut remainders: Vec<(i128, usize)> = Vec::with_capacity(free.len());
+/// Rounds shares down, and gives one more to those with the largest remainders; of equal ones, to the first.
+fn largest_remainders(rest: i64, open: &[usize], weights: &[i64], total: i128, parts: &mut [Option<i64>]) {
+    let mut remainders: Vec<(i128, usize)> = Vec::with_capacity(open.len());
     let mut left = i128::from(rest);
-    for &at in free {
+    for &at in open {
         let exact = i128::from(rest) * i128::from(weights[at]);
         let part = exact.checked_div(total).unwrap_or(0);
         left -= part;
@@ -275,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_remainders_get_what_is_left_over() {
+    fn the_largest_remainders_get_the_rest() {
         for (whole, weights, minimum, expected) in [
             (10, &[3, 1][..], 0, &[8, 2][..]),
             (10, &[1, 1, 1], 0, &[4, 3, 3]),
@@ -294,7 +277,7 @@ mod tests {
     }
 
     proptest! {
-        /// Exactly the whole, nobody below the minimum, and without one nobody off the exact share by one or more.
+        /// Exactly the whole, no share below the minimum, and without a minimum no share off the exact one by one or more.
         #[test]
         fn parts_sum_to_the_whole(
             weights in proptest::collection::vec(0i64..20, 1..8), whole in 0i64..1000, minimum in 0i64..5,

@@ -1,38 +1,39 @@
 //! The action `image`: parts of image references.
 
-use super::containers::{Which, not};
+use super::containers::{ContainerSelector, wrong_kind};
 use super::reference::Reference;
-use super::{Ask, text};
 use crate::domain::Failure;
 use crate::engine::Draft;
+use crate::engine::context::Context;
+use crate::engine::request::Stop;
 use crate::engine::templated::Templated;
 use crate::json::{Pointer, Value};
 
-/// Changes parts of image references: those of containers, or those at a place of their own. What is not named stays, but that a tag
-/// drops the digest, unless a digest is given too. An empty text takes a part away, and nothing else; the repository can't be.
+/// Changes parts of image references, in containers or at a path.
+///
+/// Parts that are not given stay, except that a new tag removes the digest unless a digest is given too. An empty text
+/// removes a part; the repository can't be removed.
 #[derive(Clone, Debug, Default)]
 pub struct Image {
-    /// The containers, by name; all if there are none.
+    /// The containers, by name; all if empty.
     pub containers: Vec<String>,
     /// Whether init containers are changed too.
     pub init_containers: bool,
-    /// Where the reference is, in place of containers. A step `*` stands for each item of a list.
+    /// Where the reference is, instead of in containers. A step `*` stands for each item of a list.
     pub path: Option<Pointer>,
     /// Only images of this registry are changed.
     pub from: Option<Templated>,
     /// Host, or host and port.
     pub registry: Option<Templated>,
-    /// The repository.
     pub repository: Option<Templated>,
-    /// What is put in front of the repository.
+    /// Put in front of the repository.
     pub repository_prefix: Option<Templated>,
-    /// The tag.
     pub tag: Option<Templated>,
-    /// The digest, `sha256:...`.
+    /// `sha256:...`
     pub digest: Option<Templated>,
 }
 
-/// The same with its expressions evaluated.
+/// The parts of an [`Image`], with their expressions evaluated.
 struct Parts {
     from: Option<String>,
     registry: Option<String>,
@@ -43,34 +44,41 @@ struct Parts {
 }
 
 impl Image {
-    /// What can be seen to be wrong with the parts that are the same for all, each with its name.
-    pub fn faults(&self) -> Vec<(&'static str, String)> {
-        let plain = || Reference { registry: None, repository: "a".to_owned(), tag: None, digest: None };
-        let literal = |part: &Option<Templated>| {
-            part.as_ref()?.constant()?.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
-        };
-        let registry = |registry| Reference { registry: Some(registry), ..plain() };
-        let repository = |repository| Reference { repository, ..plain() };
-        let parts = [
-            ("from", literal(&self.from).map(registry)),
-            ("registry", literal(&self.registry).map(registry)),
-            ("repository", literal(&self.repository).map(repository)),
-            ("repositoryPrefix", literal(&self.repository_prefix).map(repository)),
-            ("tag", literal(&self.tag).map(|text| Reference { tag: Some(text), ..plain() })),
-            ("digest", literal(&self.digest).map(|text| Reference { digest: Some(text), ..plain() })),
-        ];
-        let fault = |(name, part): (&'static str, Option<Reference>)| {
-            let part = part?;
-            part.check().err().map(|error| (name, part.explain(error)))
-        };
-        parts.into_iter().filter_map(fault).collect()
+    fn parts(&self) -> [(&'static str, &Option<Templated>); 6] {
+        [
+            ("from", &self.from),
+            ("registry", &self.registry),
+            ("repository", &self.repository),
+            ("repositoryPrefix", &self.repository_prefix),
+            ("tag", &self.tag),
+            ("digest", &self.digest),
+        ]
     }
 
-    /// Applies it to `object`.
-    pub fn apply<'a, A: Ask<'a>>(&self, object: &mut Draft<'a>, ask: &mut A) -> Result<(), A::Error> {
-        let mut part = |name: &str, templated: &Option<Templated>| match templated {
-            Some(templated) => text(name, templated, object, ask).map(Some),
-            None => Ok(None),
+    pub(super) fn values(&self) -> Vec<&Templated> {
+        self.parts().into_iter().filter_map(|(_, part)| part.as_ref()).collect()
+    }
+
+    /// The parts without expressions that fit no image reference, by name, each with the problem.
+    pub fn invalid_parts(&self) -> Vec<(&'static str, String)> {
+        let check = |(name, part): (&'static str, &Option<Templated>)| {
+            let text = part.as_ref()?.constant()?.as_str().filter(|text| !text.is_empty())?.to_owned();
+            let mut reference =
+                Reference { registry: None, repository: "a".to_owned(), tag: None, digest: None };
+            match name {
+                "from" | "registry" => reference.registry = Some(text),
+                "tag" => reference.tag = Some(text),
+                "digest" => reference.digest = Some(text),
+                _ => reference.repository = text,
+            }
+            reference.check().err().map(|error| (name, reference.explain(error)))
+        };
+        self.parts().into_iter().filter_map(check).collect()
+    }
+
+    pub(super) fn apply<'a>(&self, draft: &mut Draft<'a>, context: &mut Context<'_, 'a>) -> Result<(), Stop> {
+        let mut part = |field: &str, part: &Option<Templated>| {
+            part.as_ref().map(|part| context.text(field, part, draft)).transpose()
         };
         let parts = Parts {
             from: part("image.from", &self.from)?,
@@ -81,28 +89,25 @@ impl Image {
             digest: part("image.digest", &self.digest)?,
         };
         let Some(path) = &self.path else {
-            let which = Which { names: self.containers.clone(), init: self.init_containers };
-            return which.change("image", object, ask, |container, place| {
-                // Whoever fills a missing one in later may set all of it.
-                let Some(image) = container.get("image").filter(|image| !image.is_null()) else {
-                    return Ok(None);
-                };
-                let Some(changed) = parts.changed(image, &place.join("image"))? else { return Ok(None) };
-                let mut container = container.clone();
-                if let Some(members) = container.object_mut() {
-                    members.insert("image", changed.into());
+            let selector = ContainerSelector { names: &self.containers, init: self.init_containers };
+            return selector.change("image", draft, context, |container, place| {
+                // An image that is missing is set later by another controller, which may set all of it.
+                if let Some(image) = container.get("image").filter(|image| !image.is_null())
+                    && let Some(changed) = parts.changed(image, &place.join("image"))?
+                {
+                    container.insert("image", changed.into());
                 }
-                Ok(Some(container))
+                Ok(())
             });
         };
-        let found = object.change(path, |image, place| {
+        let found = draft.change(path, |image, place| {
             if let Some(changed) = parts.changed(image, place)? {
                 *image = changed.into();
             }
             Ok(())
         });
         if found.map_err(|failure| failure.with_detail(format_args!("`image.path` is {path}")))? == 0 {
-            ask.warn(format!(
+            context.warn(format!(
                 "{path}: is not there, so `image` changes nothing; change `image.path`, or take the kind out of the policy"
             ));
         }
@@ -111,10 +116,10 @@ impl Image {
 }
 
 impl Parts {
-    /// The image with these parts; `None` if it stays.
+    /// The image with these parts; `None` if that is the same.
     fn changed(&self, image: &Value<'_>, place: &Pointer) -> Result<Option<String>, Failure> {
         let Some(image) = image.as_str() else {
-            return Err(not(place, "an image reference", image.kind()));
+            return Err(wrong_kind(place, "an image reference", image.kind()));
         };
         let mut reference = match Reference::parse(image) {
             Ok(reference) => reference,
@@ -135,7 +140,7 @@ impl Parts {
         }
         if let Some(tag) = &self.tag {
             reference.tag = optional(tag);
-            // It names what the tag named before, and would win over another one.
+            // The digest is that of the old tag, and would override the new one.
             if reference.tag.is_some() {
                 reference.digest = None;
             }
@@ -151,6 +156,6 @@ impl Parts {
 
 fn refused(place: &Pointer, image: &str, error: &dyn std::fmt::Display) -> Failure {
     Failure::unprocessable(format!(
-        "{place}: {image:?} is no image reference: {error}; mend the object, or the rule"
+        "{place}: {image:?} is no image reference: {error}; change the object, or the rule"
     ))
 }

@@ -1,7 +1,7 @@
-//! What a rule does, one folder or file an action.
+//! What a rule does, one file for each action.
 //!
-//! An action changes a [`Draft`] and asks what it needs to know through [`Ask`]. It either does all that it says or fails; what it
-//! fails with begins with the place in the object.
+//! An action changes a [`Draft`], and asks a [`Context`] for what it needs. It applies completely or fails. A failure
+//! begins with the place in the object.
 
 mod containers;
 mod divide;
@@ -10,7 +10,6 @@ mod fort;
 mod image;
 mod patch;
 mod reference;
-mod strategic;
 
 pub use divide::{Divide, Percentages, Weights};
 pub use env::{Env, EnvChange};
@@ -19,10 +18,9 @@ pub use image::Image;
 pub use patch::{MergeKey, PatchAction, PatchKind};
 
 use super::Draft;
-use super::revise::Request;
+use super::context::Context;
+use super::request::Stop;
 use super::templated::Templated;
-use crate::domain::Failure;
-use crate::json::{Kind, Pointer, Value};
 
 /// What a rule does.
 #[derive(Clone, Debug)]
@@ -40,84 +38,59 @@ pub enum Action {
 }
 
 impl Action {
-    /// Applies it to `object`.
-    pub fn apply<'a, A: Ask<'a>>(&self, object: &mut Draft<'a>, ask: &mut A) -> Result<(), A::Error> {
+    pub(super) fn apply<'a>(&self, draft: &mut Draft<'a>, context: &mut Context<'_, 'a>) -> Result<(), Stop> {
         match self {
-            Self::Fort(fort) => fort.apply(object, ask),
-            Self::Patch(patching) => patching.apply(object, ask),
-            Self::Env(env) => env.apply(object, ask),
-            Self::Image(image) => image.apply(object, ask),
-            Self::Divide(divide) => Ok(divide.apply(object, &ask.request())?),
+            Self::Fort(fort) => fort.apply(draft, context),
+            Self::Patch(patch) => patch.apply(draft, context),
+            Self::Env(env) => env.apply(draft, context),
+            Self::Image(image) => image.apply(draft, context),
+            Self::Divide(divide) => Ok(divide.apply(draft, context.request)?),
         }
     }
-}
 
-impl Action {
-    /// Calls `each` with every value of the rule that may hold expressions.
-    pub fn values(&self, each: &mut impl FnMut(&Templated)) {
+    /// The field of the rule that holds the action.
+    pub fn name(&self) -> &'static str {
         match self {
-            Self::Patch(patching) => each(&patching.value),
-            Self::Env(env) => match &env.change {
-                EnvChange::Value(value) | EnvChange::ValueFrom(value) => each(value),
-                EnvChange::Remove => {}
-            },
-            Self::Image(image) => {
-                let parts = [&image.registry, &image.repository, &image.tag, &image.digest];
-                parts.into_iter().flatten().for_each(each);
-            }
-            Self::Fort(fort) => {
-                if let Elsewhere::Value(value) = &fort.elsewhere {
-                    each(value);
-                }
-                if let Some(generate) = &fort.generate {
-                    each(&generate.fort);
-                    each(&generate.elsewhere);
-                }
-            }
-            Self::Divide(_) => {}
+            Self::Fort(_) => "fort",
+            Self::Patch(_) => "patch",
+            Self::Env(_) => "env",
+            Self::Image(_) => "image",
+            Self::Divide(_) => "divide",
         }
     }
-}
 
-/// What an action can ask.
-pub trait Ask<'a> {
-    /// Why there is no answer.
-    type Error: From<Failure>;
+    /// The values that may hold expressions.
+    pub fn values(&self) -> Vec<&Templated> {
+        match self {
+            Self::Fort(fort) => fort.values(),
+            Self::Patch(patch) => vec![&patch.value],
+            Self::Env(env) => env.values(),
+            Self::Image(image) => image.values(),
+            Self::Divide(_) => Vec::new(),
+        }
+    }
 
-    /// Whether the cluster hosts `allocation`. To ask is to claim it.
-    fn hosts(&mut self, allocation: &str) -> Result<bool, Self::Error>;
+    /// Whether it reads the template of the object, expressions aside.
+    pub fn reads_template(&self) -> bool {
+        match self {
+            Self::Divide(_) => true,
+            Self::Fort(_) | Self::Patch(_) | Self::Env(_) | Self::Image(_) => false,
+        }
+    }
 
-    /// A value of the policy, with its expressions evaluated for `object`.
-    fn value(&mut self, templated: &Templated, object: &Draft<'a>) -> Result<Value<'a>, Self::Error>;
+    /// Whether it needs the schedule of the workload, expressions aside.
+    pub fn needs_schedule(&self) -> bool {
+        match self {
+            Self::Fort(_) | Self::Divide(_) => true,
+            Self::Patch(_) | Self::Env(_) | Self::Image(_) => false,
+        }
+    }
 
-    /// What is being revised.
-    fn request(&self) -> Request<'_, 'a>;
-
-    /// Where the object has its pod templates; the root for one that is itself like a pod. A step `*` stands for each item of a list.
-    fn pod_templates(&self) -> &[Pointer];
-
-    /// Adds a warning to the revision: `<pointer>: <problem>; <advice>`. The caller adds rule and cluster.
-    fn warn(&mut self, warning: String);
-}
-
-/// A value of the policy that has to be a text: numbers and booleans are written out.
-fn text<'a, A: Ask<'a>>(
-    what: &str,
-    templated: &Templated,
-    object: &Draft<'a>,
-    ask: &mut A,
-) -> Result<String, A::Error> {
-    Ok(match ask.value(templated, object)? {
-        Value::String(text) => text.into_owned(),
-        Value::Number(number) => number.as_str().to_owned(),
-        Value::Bool(flag) => flag.to_string(),
-        other => Err(unfit(what, "a string", other.kind()))?,
-    })
-}
-
-/// The failure where an expression gives something of the wrong kind.
-fn unfit(what: &str, wanted: &str, found: Kind) -> Failure {
-    Failure::unprocessable(format!(
-        "`{what}` must give {wanted}, and gave {found}; mend the expression in the rule"
-    ))
+    /// Whether a rule may skip it where it fails. Without its `fort`, a release would run in every cluster.
+    pub fn can_be_skipped(&self) -> bool {
+        match self {
+            Self::Fort(_) => false,
+            Self::Patch(_) | Self::Env(_) | Self::Image(_) | Self::Divide(_) => true,
+        }
+    }
 }

@@ -1,26 +1,24 @@
 //! The action `patch`: strategic merge, JSON merge (RFC 7386), JSON patch (RFC 6902).
 
-use super::Ask;
 use crate::domain::{Failure, GroupVersionKind};
+use crate::engine::context::Context;
 use crate::engine::places::below_string;
+use crate::engine::request::Stop;
 use crate::engine::templated::Templated;
 use crate::engine::{Draft, types};
 use crate::json::{Pointer, Value};
 use crate::patch::rfc6902::{self, MissingPath, Op};
-use crate::patch::strategic::{self, Declared};
+use crate::patch::strategic::{self, Declared, Merged, Schema, Shortened, Unreached};
 use crate::patch::{InvalidPatchError, PatchError, merge};
 use crate::schema::{self, ObjectType, Shape};
 
-/// Patches the object.
 #[derive(Clone, Debug)]
 pub struct PatchAction {
-    /// Which kind of patch.
     pub kind: PatchKind,
-    /// The patch. `null`, which a text of comments is, changes nothing.
+    /// The patch. `null`, which a text of comments is read as, changes nothing.
     pub value: Templated,
 }
 
-/// The kinds of patches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PatchKind {
     /// Strategic merge patch.
@@ -34,61 +32,75 @@ pub enum PatchKind {
 /// A list that is merged, and by which keys of its items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MergeKey {
-    /// The list. A step `*` stands for every item of a list on the way.
+    /// The list. A step `*` stands for each item of a list on the way.
     pub path: Pointer,
-    /// Where the keys are in an item.
+    /// The places of the keys in an item.
     pub keys: Vec<Pointer>,
 }
 
 impl MergeKey {
-    /// The same for the schema that the patch is applied by.
+    /// The declaration for the schema of the patch.
     pub fn declared(&self) -> Declared<'_> {
         Declared { path: &self.path, keys: &self.keys }
     }
 }
 
 impl PatchAction {
-    /// Applies it to `object`.
-    pub fn apply<'a, A: Ask<'a>>(&self, object: &mut Draft<'a>, ask: &mut A) -> Result<(), A::Error> {
-        let patch = ask.value(&self.value, object)?;
+    pub(in crate::engine) fn apply<'a>(
+        &self,
+        draft: &mut Draft<'a>,
+        context: &mut Context<'_, 'a>,
+    ) -> Result<(), Stop> {
+        let patch = context.value(&self.value, draft)?;
         if patch.is_null() {
             return Ok(());
         }
-        let whole = object.to_value()?;
-        let patch =
-            self.write_as_text(patch, &types::of(&ask.request().workload.gvk, ask.pod_templates(), &whole));
+        let (gvk, templates) = (&context.request.workload.gvk, context.facts.pod_templates);
+        let object = draft.value();
+        let patch = self.write_as_text(patch, &types::of(gvk, templates, object));
         let patched = match &self.kind {
             PatchKind::Strategic(keys) => {
-                if let Some(fault) = strategic::check(&patch).into_iter().next() {
-                    return Err(unfit(&fault))?;
+                if let Some(fault) = strategic::check(&patch).first() {
+                    return Err(invalid(fault).into());
                 }
-                super::strategic::apply(&whole, &patch, keys, ask)?
+                let schema = Schema::of(&gvk.api_version(), &gvk.kind, templates)
+                    .declaring(keys.iter().map(MergeKey::declared));
+                let warnings = ineffective_keys(object, &patch, keys, &schema)?;
+                let Merged { value, shortened } =
+                    strategic::merge(object, &patch, &schema).map_err(|error| refused(&error))?;
+                warnings.into_iter().for_each(|warning| context.warn(warning));
+                for Shortened { place, removed } in shortened {
+                    let items = if removed == 1 { "1 item is" } else { &format!("{removed} items are") };
+                    context.warn(format!(
+                        "{place}: the list is replaced as a whole, and {items} removed; declare `mergeKeys` for it or use a JSON patch, in a \
+                         policy, or add the item `$patch: replace` if this is meant"
+                    ));
+                }
+                value
             }
             PatchKind::Merge if patch.as_object().is_none() => {
-                return Err(Failure::unprocessable(format!(
-                    "patch.value: must be a map, is {}; mend the rule",
+                return Err(Stop::Refused(Failure::unprocessable(format!(
+                    "patch.value: must be a map, is {}; change the rule",
                     patch.kind()
-                )))?;
+                ))));
             }
-            PatchKind::Merge => merge::apply(&whole, &patch),
+            PatchKind::Merge => merge::apply(object, &patch),
             PatchKind::Json(missing) => {
-                let operations = rfc6902::parse(&patch).map_err(|fault| unfit(&fault))?;
-                check_places(&operations, &ask.request().workload.gvk)?;
-                rfc6902::apply(&whole, &operations, *missing).map_err(|error| refused(&error))?
+                let operations = rfc6902::parse(&patch).map_err(|fault| invalid(&fault))?;
+                check_places(&operations, gvk)?;
+                rfc6902::apply(object, &operations, *missing).map_err(|error| refused(&error))?
             }
         };
         if patched.as_object().is_none() {
-            return Err(Failure::unprocessable(format!(
-                "the patch would leave {} of the object; mend the rule",
+            return Err(Stop::Refused(Failure::unprocessable(format!(
+                "the patch would replace the object by {}; change the rule",
                 patched.kind()
-            )))?;
+            ))));
         }
-        Ok(object.set(&Pointer::ROOT, patched)?)
+        Ok(draft.set(&Pointer::ROOT, patched)?)
     }
-}
 
-impl PatchAction {
-    /// The patch, with what came of expressions spelled as a string at the places of `of` where only a string fits.
+    /// The patch, with what expressions gave spelled as a string at the places of `of` where only a string fits.
     fn write_as_text<'a>(&self, patch: Value<'a>, of: &ObjectType) -> Value<'a> {
         let (PatchKind::Json(_), Value::Array(operations)) = (&self.kind, &patch) else {
             return self.value.write_as_text(patch, of.root());
@@ -134,16 +146,59 @@ fn check_places(operations: &[Op<'_>], gvk: &GroupVersionKind) -> Result<(), Fai
     Ok(())
 }
 
-/// What is wrong with a patch once its expressions are evaluated.
-fn unfit(fault: &InvalidPatchError) -> Failure {
-    Failure::unprocessable(format!("patch.value{}: {}; mend the rule", fault.place, fault.problem))
+/// Warnings for `mergeKeys` of lists that neither the object nor the patch has. Fails for keys that have no effect because
+/// a list on the way is replaced.
+fn ineffective_keys(
+    object: &Value<'_>,
+    patch: &Value<'_>,
+    keys: &[MergeKey],
+    schema: &Schema,
+) -> Result<Vec<String>, Failure> {
+    let mut warnings = Vec::new();
+    for MergeKey { path, .. } in keys {
+        match schema.reach(path) {
+            Ok(_) if !has_list(patch, path.tokens()) && !has_list(object, path.tokens()) => {
+                warnings.push(format!(
+                    "{path}: `mergeKeys` names a list that neither the object nor the patch has; correct the path in the rule"
+                ));
+            }
+            Err(Unreached::Replaced(list)) if has_list(patch, path.tokens()) => {
+                return Err(Failure::unprocessable(format!(
+                    "{list}: the list is replaced as a whole, so `mergeKeys` for {path} has no effect; declare keys for {list} too"
+                )));
+            }
+            // The policy may select other kinds, which have such a list.
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Ok(warnings)
 }
 
-/// What is wrong with a patch for this object.
-pub(super) fn refused(error: &PatchError) -> Failure {
+/// Whether there is a list at a place, or a directive about one.
+fn has_list(value: &Value<'_>, tokens: &[String]) -> bool {
+    match (tokens, value) {
+        ([], value) => value.as_array().is_some(),
+        ([items, rest @ ..], Value::Array(list)) if items == "*" => {
+            list.iter().any(|item| has_list(item, rest))
+        }
+        ([name, rest @ ..], Value::Object(object)) => {
+            object.get(name).is_some_and(|value| has_list(value, rest))
+                || rest.is_empty() && object.iter().any(|(key, _)| strategic::is_directive(key, name))
+        }
+        _ => false,
+    }
+}
+
+/// A patch that is no patch once its expressions are evaluated.
+fn invalid(fault: &InvalidPatchError) -> Failure {
+    Failure::unprocessable(format!("patch.value{}: {}; change the rule", fault.place, fault.problem))
+}
+
+/// A patch that can't be applied to this object.
+fn refused(error: &PatchError) -> Failure {
     let operation = error.operation.map(|at| format!(" (operation {at})")).unwrap_or_default();
     Failure::unprocessable(format!(
-        "{}: {}{operation}; mend the object, or the patch in the rule",
+        "{}: {}{operation}; change the object, or the patch in the rule",
         error.place, error.problem
     ))
 }

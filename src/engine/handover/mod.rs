@@ -1,52 +1,74 @@
-//! Which cluster hosts an allocation *now*.
+//! Which cluster hosts an allocation now.
 //!
-//! [`allocate`](super::allocate) says where an allocation belongs. Between there and where it is stands this: Karmada updates the Work of
-//! the cluster that stays before it deletes the Work of the one that goes, so that to follow the schedule at once would let
-//! two Works host it. Wherever Works can be read, an allocation therefore leaves its cluster only when
+//! [`allocate`] chooses the cluster. Karmada updates the Work of a cluster that stays before it deletes the Work of a
+//! cluster that is dropped, so following the choice at once could let two Works host an allocation. Where Works can be
+//! read, an allocation leaves its cluster only when
 //!
-//! * the Work there is gone; or
-//! * it stays scheduled (a pin moves the allocation) and its Work is stored as one that does not host it; or
-//! * the Work is on its way out, and a pin names the new cluster, or `timeout` has passed since; or
+//! * the Work there is gone;
+//! * the cluster stays scheduled (a pin moves the allocation) and its Work records that it does not host it;
+//! * the Work is being deleted, and a pin names the new cluster or `timeout` has passed since; or
 //! * `handover.mode` is `Immediate`.
 //!
-//! Until then nobody is told to host it. Where the ledger has no entry, the Works say where it is. And a cluster that does
-//! not host it yet is not told to while another one's Work says that it does, whatever the ledger holds: it may be an old
-//! copy, or that Work may have been on its way in when the ledger was written.
+//! Until then no cluster hosts it. Without a ledger entry, the Works tell where it is. A cluster that does not host it
+//! yet also waits while the Work of another cluster records that it does, whatever the ledger holds: that Work may be an
+//! old copy, or may have been written while the ledger was.
 
 #[cfg(test)]
 mod tests;
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 
-use super::allocate::{AllocationReason, Choice, allocate};
-use super::compiled::Handover;
+use super::allocate::{AllocationReason, AllocationStrategy, Choice, allocate};
 use crate::domain::{ClusterName, Delivery, Schedule};
 
-/// The Works that deliver a workload, as far as they are known.
+/// The definition of an allocation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Allocation {
+    pub strategy: AllocationStrategy,
+    pub handover: Handover,
+}
+
+/// How an allocation leaves a cluster. It matters where Works can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handover {
+    /// The new cluster waits until the old one has released the allocation.
+    AfterRelease {
+        /// How long at most, from the deletion of the old Work; `None` without end.
+        timeout: Option<Duration>,
+    },
+    /// The new cluster does not wait.
+    Immediate,
+}
+
+impl Default for Handover {
+    fn default() -> Self {
+        Self::AfterRelease { timeout: None }
+    }
+}
+
+/// The Works that deliver a workload.
 #[derive(Clone, Copy, Debug)]
 pub enum Deliveries<'f> {
-    /// Nobody can read Works here.
+    /// Works can't be read here.
     Unreadable,
-    /// They can be read and have not been, because nobody has asked yet.
+    /// Works can be read, and have not been read so far.
     Unread,
-    /// All of them.
     Read(&'f [Delivery]),
 }
 
 /// An allocation that leaves a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandoverEvent {
-    /// The allocation.
     pub allocation: String,
-    /// The cluster that it leaves.
     pub from: ClusterName,
-    /// The cluster that it goes to.
     pub to: ClusterName,
-    /// Whether it has to wait, so that neither hosts it.
+    /// Whether the new cluster has to wait, so that neither hosts it.
     pub waiting: bool,
-    /// Whether it has gone although the Work in the old cluster, which is on its way out, still hosts it.
+    /// Whether the new cluster hosts it although the Work in the old one, which is being deleted, still does.
     pub overlaps: bool,
-    /// Whether the old cluster keeps the object when its Work goes, and with it what the allocation stands for.
+    /// Whether the old cluster keeps the object when its Work is deleted (`preserveResourcesOnDeletion`).
     pub object_stays: bool,
 }
 
@@ -54,15 +76,16 @@ pub struct HandoverEvent {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AllocationState<'f> {
     pub(super) allocation: &'f str,
-    /// The cluster that is asked for.
+    /// The cluster that the object is revised for.
     pub(super) target: &'f ClusterName,
     pub(super) schedule: &'f Schedule,
     pub(super) pinned: Option<&'f ClusterName>,
-    /// What the ledger holds.
+    /// The cluster in the ledger.
     pub(super) entry: Option<&'f ClusterName>,
+    pub(super) strategy: AllocationStrategy,
     pub(super) handover: Handover,
     pub(super) deliveries: Deliveries<'f>,
-    /// Whether the binding says that a cluster it leaves keeps the object.
+    /// `spec.preserveResourcesOnDeletion` of the binding.
     pub(super) preserves: bool,
     pub(super) now: Timestamp,
 }
@@ -70,33 +93,31 @@ pub(super) struct AllocationState<'f> {
 /// Where an allocation is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Settled {
-    /// That can't be said before the Works have been read.
+    /// Unknown before the Works have been read.
     Unread,
-    /// The workload is scheduled nowhere.
+    /// The workload is not scheduled to any cluster.
     Nowhere,
-    /// In this cluster.
     In(Choice, Option<HandoverEvent>),
-    /// In none: it waits.
+    /// In no cluster: the new one waits.
     Waiting(HandoverEvent),
 }
 
 impl AllocationState<'_> {
-    /// Where the allocation is.
     pub(super) fn settle(&self) -> Settled {
-        let found = match (self.entry, self.deliveries) {
+        let recorded = match (self.entry, self.deliveries) {
             (None, Deliveries::Unread) => return Settled::Unread,
             (None, Deliveries::Read(deliveries)) => self.recorded_in(deliveries),
-            _ => None,
+            (Some(_), _) | (None, Deliveries::Unreadable) => None,
         };
-        let current = self.entry.or(found);
-        let Some(mut choice) = allocate(self.schedule, self.pinned, current) else {
+        let current = self.entry.or(recorded);
+        let Some(mut choice) = allocate(self.strategy, self.schedule, self.pinned, current) else {
             return Settled::Nowhere;
         };
         let Some(current) = current.filter(|current| **current != choice.cluster) else {
-            if found.is_some() && choice.reason == AllocationReason::Sticky {
+            if recorded.is_some() && choice.reason == AllocationReason::Sticky {
                 choice.reason = AllocationReason::Found;
             }
-            return self.look_around(choice);
+            return self.unless_hosted_elsewhere(choice);
         };
         let deliveries = match self.deliveries {
             Deliveries::Unread => return Settled::Unread,
@@ -105,20 +126,19 @@ impl AllocationState<'_> {
         };
         let old = deliveries.iter().find(|delivery| delivery.cluster == *current);
         let waiting =
-            self.handover != Handover::Immediate && old.is_some_and(|old| !self.released(old, &choice));
+            self.handover != Handover::Immediate && old.is_some_and(|old| !self.is_released(old, &choice));
         let event = self.event(current, old, &choice, waiting);
         if waiting {
             return Settled::Waiting(event);
         }
-        match self.look_around(choice) {
+        match self.unless_hosted_elsewhere(choice) {
             Settled::In(choice, None) => Settled::In(choice, Some(event)),
             other => other,
         }
     }
 
-    /// Whether the chosen cluster, if it is the one that is asked for, may take the allocation up: another cluster's Work
-    /// may still host it. One that hosts it already keeps it.
-    fn look_around(&self, choice: Choice) -> Settled {
+    /// Makes the target wait while the Work of another cluster hosts the allocation, unless the target hosts it already.
+    fn unless_hosted_elsewhere(&self, choice: Choice) -> Settled {
         if choice.cluster != *self.target || self.handover == Handover::Immediate {
             return Settled::In(choice, None);
         }
@@ -131,7 +151,7 @@ impl AllocationState<'_> {
         if deliveries.iter().filter(hosting).any(|delivery| delivery.cluster == choice.cluster) {
             return Settled::In(choice, None);
         }
-        match deliveries.iter().filter(hosting).find(|other| !self.released(other, &choice)) {
+        match deliveries.iter().filter(hosting).find(|other| !self.is_released(other, &choice)) {
             Some(other) => Settled::Waiting(self.event(&other.cluster, Some(other), &choice, true)),
             None => Settled::In(choice, None),
         }
@@ -155,22 +175,22 @@ impl AllocationState<'_> {
         }
     }
 
-    /// Whether the old cluster, whose Work is still there, has let go.
-    fn released(&self, old: &Delivery, choice: &Choice) -> bool {
+    /// Whether the allocation may leave the cluster of `old`, whose Work still exists.
+    fn is_released(&self, old: &Delivery, choice: &Choice) -> bool {
         let Some(since) = old.deleting_since else {
             return self.schedule.lists(&old.cluster) && old.says_it_does_not_host(self.allocation);
         };
-        let timed_out = match self.handover {
+        let is_timed_out = match self.handover {
             Handover::AfterRelease { timeout: Some(timeout) } => {
-                self.now.duration_since(since).unsigned_abs() >= timeout && self.now >= since
+                self.now >= since && self.now.duration_since(since).unsigned_abs() >= timeout
             }
-            _ => false,
+            Handover::AfterRelease { timeout: None } | Handover::Immediate => false,
         };
-        choice.reason == AllocationReason::Pinned || timed_out
+        choice.reason == AllocationReason::Pinned || is_timed_out
     }
 
-    /// The cluster whose Work says that it hosts the allocation. Of several, which a timeout can leave behind: one that is
-    /// not on its way out before one that is, one that is scheduled before one that is not, then by name.
+    /// The cluster whose Work records that it hosts the allocation. A timeout can leave several. Preferred are, in this
+    /// order: a Work that is not being deleted, a cluster that is scheduled, the first by name.
     fn recorded_in<'d>(&self, deliveries: &'d [Delivery]) -> Option<&'d ClusterName> {
         let hosting = deliveries.iter().filter(|delivery| delivery.says_it_hosts(self.allocation));
         let rank = |delivery: &&Delivery| {

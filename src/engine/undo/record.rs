@@ -2,48 +2,41 @@
 
 use super::{Undo, UndoStep};
 use crate::json::{Pointer, Value};
-use crate::patch::{Operation, diff_at};
+use crate::patch::{Operation, diff};
 
 /// Maps into which others write too, after us.
 const SHARED: [[&str; 2]; 2] = [["metadata", "labels"], ["metadata", "annotations"]];
 
 impl<'a> Undo<'a> {
-    /// Notes the change at `place` from `before`, `None` if nothing was there, to `after`.
-    pub(crate) fn note(&mut self, place: &Pointer, before: Option<&Value<'a>>, after: &Value<'a>) {
-        let Some(before) = before else {
-            return self.add(place.clone(), after);
-        };
-        // Step by step, on a copy, so that each step can be taken back from where the one before it has been.
+    /// How `after` is turned back into `before`.
+    pub fn of(before: &Value<'a>, after: &Value<'a>) -> Self {
+        let mut undo = Self::default();
+        // Each operation is applied to a copy, so that its undo starts from what the operations before it have left.
         let mut value = before.clone();
-        for operation in diff_at(&Pointer::ROOT, Some(before), after).0 {
-            let at = place.concat(operation.path());
+        for operation in diff(before, after).0 {
             match operation {
-                Operation::Add(rest, added) => match put_in(&mut value, &rest, &added) {
-                    Some(length) => self.0.push(UndoStep { length: Some(length), ..wrote(at, None, added) }),
-                    None => self.add(at, &added),
+                Operation::Add(place, added) => match put_in(&mut value, &place, &added) {
+                    Some(length) => {
+                        undo.0.push(UndoStep { length: Some(length), ..wrote(place, None, added) })
+                    }
+                    None if is_shared(&place) => undo.make_map(place, None, &added),
+                    None => undo.0.push(wrote(place, None, added)),
                 },
-                Operation::Replace(rest, written) => {
-                    let was = replace(&mut value, &rest, &written);
-                    if is_shared(&at) && was.as_ref().is_some_and(Value::is_null) {
-                        self.make_map(at, was, &written);
+                Operation::Replace(place, written) => {
+                    let was = replace(&mut value, &place, &written);
+                    if is_shared(&place) && was.as_ref().is_some_and(Value::is_null) {
+                        undo.make_map(place, was, &written);
                     } else {
-                        self.0.push(wrote(at, was, written));
+                        undo.0.push(wrote(place, was, written));
                     }
                 }
-                Operation::Remove(rest) => {
-                    let (was, position, length) = take_out(&mut value, &rest);
-                    self.0.push(UndoStep { place: at, was, wrote: None, position, length });
+                Operation::Remove(place) => {
+                    let (was, position, length) = take_out(&mut value, &place);
+                    undo.0.push(UndoStep { place, was, wrote: None, position, length });
                 }
             }
         }
-    }
-
-    fn add(&mut self, place: Pointer, added: &Value<'a>) {
-        if is_shared(&place) {
-            self.make_map(place, None, added);
-        } else {
-            self.0.push(wrote(place, None, added.clone()));
-        }
+        undo
     }
 
     /// A map of labels or annotations that was not there: the map first, then what is in it, key by key.

@@ -26,8 +26,7 @@ fn patched(before: &Value<'static>, after: &Value<'static>) -> Value<'static> {
 
 /// The undo of a change, after it has been kept as text.
 fn undo(before: &Value<'static>, after: &Value<'static>) -> Undo<'static> {
-    let mut undo = Undo::default();
-    undo.note(&Pointer::ROOT, Some(before), after);
+    let undo = Undo::of(before, after);
     let kept = undo.to_text();
     let read = Undo::from_value(&value(&kept)).unwrap();
     assert_eq!(read, undo);

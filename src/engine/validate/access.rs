@@ -37,7 +37,7 @@ fn rule(rule: &Field<'_>, report: &mut Report) {
         report.not_empty(&rule.get("apiGroups"), "API group, which may be the empty string");
         report.not_empty(&rule.get("resources"), "resource");
     } else if names.iter().any(|name| !rule.get(name).is_empty()) {
-        report.add(&rule.get("nonResourceURLs"), "stands beside resources; make two rules of it");
+        report.add(&rule.get("nonResourceURLs"), "is set together with resources; use two rules");
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) fn config_map(object: &Field<'_>, report: &mut Report) {
     let known = binary.map().map(crate::json::Object::index);
     for (key, value) in data.entries() {
         if known.as_ref().is_some_and(|known| known.get(key).is_some()) {
-            report.add(&value, "is in `binaryData` too; take one of the two away");
+            report.add(&value, "is in `binaryData` too; remove one of the two");
         }
     }
     size(object, bytes, report);

@@ -56,7 +56,7 @@ fn common(
     // Some templates have a blank image that is replaced later.
     let (text, bare) = (image.text(), image.text().trim());
     if text != bare && (host.is_pod || !bare.is_empty()) {
-        report.add(&image, format!("{text:?} has space at an end; take it away"));
+        report.add(&image, format!("{text:?} has space at an end; remove it"));
     }
     report.one_of(&container.get("imagePullPolicy"), &["Always", "IfNotPresent", "Never"]);
     report.one_of(&container.get("terminationMessagePolicy"), &["File", "FallbackToLogsOnError"]);
@@ -107,7 +107,7 @@ fn host_ports(
         if is_on_host && given.is_some() && given != number {
             report.add(
                 &on_host,
-                "must be the `containerPort` where `hostNetwork` is true; make it that, or take it away",
+                "must be the `containerPort` where `hostNetwork` is true; set it to that, or remove it",
             );
         }
         let Some(used) = given.or_else(|| number.filter(|_| is_on_host && host.is_pod)) else { continue };

@@ -35,7 +35,7 @@ pub(super) fn variables(variables: &Field<'_>, report: &mut Report) {
             continue;
         };
         if !variable.get("value").is_blank() {
-            report.add(&from, "stands beside a `value`; take one of the two away");
+            report.add(&from, "is set together with a `value`; remove one of the two");
         }
         let chosen = from.get(source);
         match source {

@@ -149,7 +149,7 @@ impl Report {
     pub(super) fn forbidden(&mut self, field: &Field<'_>, because: impl fmt::Display) {
         let is_empty_list = field.value.and_then(Value::as_array).is_some_and(<[_]>::is_empty);
         if field.is_set() && !is_empty_list {
-            self.add(field, format!("must not be set {because}; take it away"));
+            self.add(field, format!("must not be set {because}; remove it"));
         }
     }
 
@@ -167,7 +167,7 @@ impl Report {
     /// Notes a string that is none of `allowed`, for a field where the empty one is not the default.
     pub(super) fn one_of_these(&mut self, field: &Field<'_>, allowed: &[&str]) {
         if field.value.and_then(Value::as_str) == Some("") {
-            self.add(field, format!("is empty; use one of {}, or take it away", allowed.join(", ")));
+            self.add(field, format!("is empty; use one of {}, or remove it", allowed.join(", ")));
         }
         self.one_of(field, allowed);
     }
@@ -240,7 +240,7 @@ impl Report {
         let first = given.next()?;
         for other in given {
             let problem =
-                format!("stands beside `{first}`, and {what} has only one; take one of the two away");
+                format!("is set together with `{first}`, and {what} has only one; remove one of the two");
             self.add(&source.get(other), problem);
         }
         Some(first)

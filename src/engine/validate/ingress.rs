@@ -47,7 +47,7 @@ pub(super) fn ingress(object: &Field<'_>, report: &mut Report) {
     report.spelled_if_set(&class, &DNS_SUBDOMAIN);
     let annotated = object.at(&["metadata", "annotations", "kubernetes.io/ingress.class"]);
     if annotated.is_set() && class.is_set() && annotated.text() != class.text() {
-        report.add(&annotated, "is not what `ingressClassName` is; take it away");
+        report.add(&annotated, "is not what `ingressClassName` is; remove it");
     }
 }
 
@@ -85,6 +85,6 @@ fn backend(backend: &Field<'_>, report: &mut Report) {
         }
         (true, _) => report.range(&number, 1, 65535),
         (false, 0) => report.spelled(&name, &PORT_NAME),
-        (false, _) => report.add(&port, "has both `name` and `number`; take one of the two away"),
+        (false, _) => report.add(&port, "has both `name` and `number`; remove one of the two"),
     }
 }

@@ -163,10 +163,10 @@ fn failure_policy(policy: &Field<'_>, spec: &Field<'_>, report: &mut Report) {
         for value in codes.get("values").items() {
             let code = value.integer();
             if code == Some(0) && operator.text() == "In" {
-                report.add(&value, "is 0, which is no failure; take it away");
+                report.add(&value, "is 0, which is no failure; remove it");
             }
             if code.is_some_and(|code| !seen.insert(code)) {
-                report.add(&value, "is there twice; take one of the two away");
+                report.add(&value, "is there twice; remove one of the two");
             }
         }
     }

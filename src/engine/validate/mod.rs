@@ -36,12 +36,10 @@ mod workloads;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use self::field::{Field, Report};
-use super::Draft;
+use super::{Draft, pattern};
 use crate::domain::{ADMIRALTY_GROUP, Failure, GroupVersionKind, POD_CHAPERON};
-use crate::json::{Object, ParseError, Pointer, Raw, Value};
+use crate::json::{Pointer, Value};
 
 /// A rule of Kubernetes that an object breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,62 +100,21 @@ fn check_of(gvk: &GroupVersionKind) -> Option<Check> {
 }
 
 /// What an object violates now and did not before it was changed.
-///
-/// Of a kind that is not known here no more than the metadata is built.
-pub(super) fn introduced(object: &Draft<'_>, gvk: &GroupVersionKind) -> Result<Vec<Violation>, Failure> {
-    let metadata = Pointer::of(["metadata"]);
-    let is_known = check_of(gvk).is_some();
-    if object.is_unchanged() || !is_known && !object.touches(&metadata) {
-        return Ok(Vec::new());
+pub(super) fn introduced(object: &Draft<'_>, gvk: &GroupVersionKind) -> Vec<Violation> {
+    if object.is_unchanged() {
+        return Vec::new();
     }
-    let of = |found: Value<'_>| {
-        let object: Object<'_> = [("metadata", found)].into_iter().collect();
-        violations(gvk, &Value::Object(object))
-    };
-    let after = if is_known {
-        violations(gvk, &object.to_value()?)
-    } else {
-        of(object.peek(&metadata)?.unwrap_or(Value::Null))
-    };
-    if after.is_empty() {
-        return Ok(after);
-    }
-    let original = object.original();
-    let misread = |error: ParseError| Failure::unprocessable(error.to_string());
-    let before = if is_known {
-        violations(gvk, &original.to_value().map_err(misread)?)
-    } else {
-        let found = original.at(&metadata).map_err(misread)?;
-        of(found.as_ref().map(Raw::to_value).transpose().map_err(misread)?.unwrap_or(Value::Null))
-    };
-    Ok(added(&before, after))
+    let after = violations(gvk, object.value());
+    if after.is_empty() { after } else { added(&violations(gvk, object.original()), after) }
 }
 
-/// The violations of `after` that `before` does not have.
-///
-/// Items of lists move, so an index says nothing about which item it was: of violations that differ by indexes only, as many are new as
-/// there are more of them than before. Of those, the ones at a place that had none come first.
+/// The violations of `after` that are new.
 pub fn added(before: &[Violation], after: Vec<Violation>) -> Vec<Violation> {
-    let in_place: BTreeSet<(&Pointer, &str)> =
-        before.iter().map(|violation| (&violation.place, violation.problem.as_str())).collect();
-    let mut had: BTreeMap<(String, &str), usize> = BTreeMap::new();
-    for violation in before {
-        *had.entry(violation.key()).or_default() += 1;
-    }
-    let mut is_new = vec![true; after.len()];
-    // What stands where it stood is not new; only then what has moved is looked for among the rest.
-    for is_in_place in [true, false] {
-        for (violation, is_new) in after.iter().zip(&mut is_new) {
-            let stood = in_place.contains(&(&violation.place, violation.problem.as_str()));
-            if !*is_new || is_in_place && !stood {
-                continue;
-            }
-            if let Some(left) = had.get_mut(&violation.key()).filter(|left| **left > 0) {
-                *left -= 1;
-                *is_new = false;
-            }
-        }
-    }
+    let is_new = {
+        let before: Vec<_> = before.iter().map(Violation::key).collect();
+        let after: Vec<_> = after.iter().map(Violation::key).collect();
+        pattern::new_problems(&before, &after)
+    };
     after.into_iter().zip(is_new).filter_map(|(violation, is_new)| is_new.then_some(violation)).collect()
 }
 
@@ -167,16 +124,12 @@ impl Violation {
         Failure::unprocessable(format!("{}: no API server takes this: {}", self.place, self.problem))
     }
 
-    /// Whether both are the same but for places in lists.
+    /// Whether both are the same except for indexes of lists.
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        self.key() == other.key()
+        self.problem == other.problem && pattern::of(&self.place) == pattern::of(&other.place)
     }
 
-    /// What it is, wherever in a list.
-    fn key(&self) -> (String, &str) {
-        let is_index = |token: &str| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
-        let place: Vec<&str> =
-            self.place.tokens().iter().map(|token| if is_index(token) { "*" } else { token }).collect();
-        (place.join("/"), &self.problem)
+    fn key(&self) -> (&Pointer, &str) {
+        (&self.place, &self.problem)
     }
 }

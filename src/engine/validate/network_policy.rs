@@ -18,7 +18,7 @@ pub(super) fn network_policy(object: &Field<'_>, report: &mut Report) {
     }
     let types = spec.get("policyTypes");
     if types.items().count() > 2 {
-        report.add(&types, "has more than two types; take some away");
+        report.add(&types, "has more than two types; remove some");
     }
     for kind in types.items() {
         report.one_of_these(&kind, &["Ingress", "Egress"]);
@@ -52,7 +52,7 @@ fn peer(peer: &Field<'_>, report: &mut Report) {
     metadata::selector(&namespaces, report);
     let has_selector = pods.is_set() || namespaces.is_set();
     if has_selector && block.is_set() {
-        report.add(&block, "stands beside a selector; make two peers of it");
+        report.add(&block, "is set together with a selector; use two peers");
     } else if !has_selector && !block.is_set() {
         report.add(peer, "selects nothing; give `podSelector`, `namespaceSelector` or `ipBlock`");
     }

@@ -108,14 +108,14 @@ fn dns(spec: &Field<'_>, report: &mut Report) {
         report.add(&servers, "is missing or empty; with the `dnsPolicy` None, give at least one");
     }
     if servers.items().count() > 3 {
-        report.add(&servers, "has more than 3 name servers; take some away");
+        report.add(&servers, "has more than 3 name servers; remove some");
     }
     for server in servers.items() {
         report.required_as(&server, &IP);
     }
     let lengths: Vec<usize> = searches.items().map(|domain| domain.text().len()).collect();
     if lengths.len() > 32 || lengths.iter().sum::<usize>() + lengths.len().saturating_sub(1) > 2048 {
-        report.add(&searches, "has more than 32 domains or 2048 characters; take some away");
+        report.add(&searches, "has more than 32 domains or 2048 characters; remove some");
     }
     for domain in searches.items().filter(|domain| domain.text() != ".") {
         let text = domain.text();

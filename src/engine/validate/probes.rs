@@ -30,7 +30,7 @@ pub(super) fn all(container: &Field<'_>, spec: &Field<'_>, report: &mut Report) 
         report.range(&grace, 1, i64::MAX);
         // 0 stands for the default, which is 1.
         if threshold.integer().is_some_and(|number| number > 1) {
-            report.add(&threshold, "must be 1 for this probe; make it that, or take it away");
+            report.add(&threshold, "must be 1 for this probe; set it to 1, or remove it");
         }
     }
     for name in ["postStart", "preStop"] {

@@ -34,7 +34,7 @@ pub(super) fn resource_quota(object: &Field<'_>, report: &mut Report) {
     let has = |wanted: &str| scopes.items().any(|scope| scope.text() == wanted);
     for (one, other) in [("BestEffort", "NotBestEffort"), ("Terminating", "NotTerminating")] {
         if has(one) && has(other) {
-            report.add(&scopes, format!("has both {one} and {other}; take one of the two away"));
+            report.add(&scopes, format!("has both {one} and {other}; remove one of the two"));
         }
     }
     for requirement in spec.at(&["scopeSelector", "matchExpressions"]).items() {

@@ -26,10 +26,7 @@ pub(super) fn pod(spec: &Field<'_>, report: &mut Report) {
         report.unique(&name, &mut names, "name");
     }
     if spec.get("hostPID").is_true() && spec.get("shareProcessNamespace").is_true() {
-        report.add(
-            &spec.get("shareProcessNamespace"),
-            "is true, and so is `hostPID`; take one of the two away",
-        );
+        report.add(&spec.get("shareProcessNamespace"), "is true, and so is `hostPID`; remove one of the two");
     }
     if spec.get("hostUsers").value.is_some_and(|users| users.as_bool() == Some(false)) {
         for name in ["hostPID", "hostIPC"] {
@@ -50,10 +47,8 @@ pub(super) fn container(context: &Field<'_>, spec: &Field<'_>, report: &mut Repo
     report.one_of_these(&mount, &["Default", "Unmasked"]);
     let has_own_users = spec.get("hostUsers").value.is_some_and(|users| users.as_bool() == Some(false));
     if mount.text() == "Unmasked" && !has_own_users {
-        report.add(
-            &mount,
-            "is Unmasked, which needs `hostUsers: false` in the pod; set that, or take this away",
-        );
+        report
+            .add(&mount, "is Unmasked, which needs `hostUsers: false` in the pod; set that, or remove this");
     }
     profiles(context, report);
     let escalation = context.get("allowPrivilegeEscalation");
@@ -83,7 +78,7 @@ fn profiles(context: &Field<'_>, report: &mut Report) {
         } else if name == "appArmorProfile" {
             report.required(&path);
             if path.text() != path.text().trim() {
-                report.add(&path, "has space at an end; take it away");
+                report.add(&path, "has space at an end; remove it");
             }
         } else if path.is_set() {
             report.spelled(&path, &RELATIVE_PATH);

@@ -24,7 +24,7 @@ pub(super) fn service(object: &Field<'_>, report: &mut Report) {
         if is_headless && kind != "ClusterIP" {
             report.add(
                 &spec.get("clusterIP"),
-                format!("is None, which is not possible for the type {kind}; take it away"),
+                format!("is None, which is not possible for the type {kind}; remove it"),
             );
         }
     }
@@ -104,7 +104,7 @@ fn families(spec: &Field<'_>, report: &mut Report) {
     }
     let given: Vec<&str> = families.items().map(|family| family.text()).collect();
     if given.len() > 2 || given.len() == 2 && given[0] == given[1] {
-        report.add(&families, "has a family twice; take one of the two away");
+        report.add(&families, "has a family twice; remove one of the two");
     }
     report.one_of_these(&spec.get("ipFamilyPolicy"), &["SingleStack", "PreferDualStack", "RequireDualStack"]);
 }

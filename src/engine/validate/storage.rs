@@ -19,7 +19,7 @@ pub(super) fn claim_spec(spec: &Field<'_>, report: &mut Report) {
     }
     let is_single = |mode: &Field<'_>| mode.text() == "ReadWriteOncePod";
     if modes.items().any(|mode| is_single(&mode)) && !modes.items().all(|mode| is_single(&mode)) {
-        report.add(&modes, "has ReadWriteOncePod beside another mode; take one of the two away");
+        report.add(&modes, "has ReadWriteOncePod together with another mode; remove one of the two");
     }
     metadata::selector(&spec.get("selector"), report);
     let storage = spec.at(&["resources", "requests", "storage"]);

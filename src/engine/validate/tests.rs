@@ -19,8 +19,8 @@ fn a_violation_names_place_problem_and_advice() {
             "/metadata/labels/a b: \"a b\" is no key of a label; use up to 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends, behind `DOMAIN/` if need be",
             "/metadata/labels/d: \"e f\" is no value of a label; use up to 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends",
             "/spec/template/metadata/labels: do not have the label \"app\" as the selector has it; change it in both, or in neither of them",
-            "/spec/template/spec/volumes/0/hostPath: stands beside `emptyDir`, and a volume has only one; take one of the two away",
-            "/spec/template/spec/containers/0/volumeMounts/0/name: there is no volume \"v\" in the pod; add it to `volumes`, or take the mount away",
+            "/spec/template/spec/volumes/0/hostPath: is set together with `emptyDir`, and a volume has only one; remove one of the two",
+            "/spec/template/spec/containers/0/volumeMounts/0/name: there is no volume \"v\" in the pod; add it to `volumes`, or remove the mount",
             "/spec/strategy/rollingUpdate/maxUnavailable: is 0, and so is `maxSurge`, so that no pod could ever be replaced; make one of the two 1 or more, where it is divided with `floor: 1`",
         ]
     );

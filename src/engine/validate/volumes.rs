@@ -223,13 +223,13 @@ pub(super) fn mounts(container: &Field<'_>, volumes: &Volumes<'_>, report: &mut 
         report.required(&path);
         report.unique(&path, &mut paths, "path");
         if !name.is_blank() && as_devices.contains(name.text()) {
-            report.add(&name, "is in `volumeDevices` too; take one of the two away");
+            report.add(&name, "is in `volumeDevices` too; remove one of the two");
         }
         let (sub, expression) = (mount.get("subPath"), mount.get("subPathExpr"));
         report.spelled(&sub, &RELATIVE_PATH);
         report.spelled(&expression, &RELATIVE_PATH);
         if !sub.is_blank() && !expression.is_blank() {
-            report.add(&expression, "stands beside `subPath`; take one of the two away");
+            report.add(&expression, "is set together with `subPath`; remove one of the two");
         }
         propagation(&mount, container, report);
     }
@@ -252,7 +252,7 @@ fn known(name: &Field<'_>, volumes: &Volumes<'_>, report: &mut Report) -> bool {
     let is_known = name.is_blank() || volumes.0.contains_key(name.text());
     if !is_known {
         let problem = format!(
-            "there is no volume {:?} in the pod; add it to `volumes`, or take the mount away",
+            "there is no volume {:?} in the pod; add it to `volumes`, or remove the mount",
             name.text()
         );
         report.add(name, problem);
@@ -271,6 +271,6 @@ fn propagation(mount: &Field<'_>, container: &Field<'_>, report: &mut Report) {
     }
     report.one_of(&recursive, &["Disabled", "IfPossible", "Enabled"]);
     if matches!(recursive.text(), "Enabled" | "IfPossible") && !mount.get("readOnly").is_true() {
-        report.add(&recursive, "needs `readOnly: true`; set that, or take this away");
+        report.add(&recursive, "needs `readOnly: true`; set that, or remove this");
     }
 }

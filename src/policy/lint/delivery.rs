@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::rule_place;
 use crate::domain::GroupVersionKind;
-use crate::engine::{Action, PolicySet, ResourceSelector, Rule};
+use crate::engine::{PolicySet, ResourceSelector, Rule};
 use crate::expression::Variable;
 use crate::policy::decode::Notes;
 use crate::policy::revision::PolicyDocument;
@@ -75,11 +75,7 @@ fn is_unbound(selector: &ResourceSelector) -> bool {
 
 /// What a rule needs that only a schedule says, as policies spell it.
 fn needed(rule: &Rule, reads: &BTreeSet<Variable>, is_interpreted: bool) -> Vec<String> {
-    let action = match rule.action {
-        Action::Divide(_) => Some("`divide`".to_owned()),
-        Action::Fort(_) => Some("`fort`".to_owned()),
-        Action::Patch(_) | Action::Env(_) | Action::Image(_) => None,
-    };
+    let action = rule.action.needs_schedule().then(|| format!("`{}`", rule.action.name()));
     let is_needed = |variable: &&Variable| match variable {
         Variable::BindingReplicas | Variable::BindingClusters | Variable::Allocation(_) => true,
         // An interpretation may say where the object has them.

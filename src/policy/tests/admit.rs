@@ -48,8 +48,8 @@ fn workload(kind: &str, namespace: &str, name: &str) -> Workload {
 /// How many policies and transformations are at work, or what there is instead of an answer.
 fn selected(set: &PolicySet, workload: &Workload, object: &str) -> Result<usize, String> {
     let object = Text::parse(object.as_bytes()).map_err(|error| error.to_string())?;
-    let concerns = set.concerns(&workload.gvk, &object.root());
-    let selection = set.selection(workload, &object.root());
+    let concerns = set.concerns(&workload.gvk, &object.root().into());
+    let selection = set.selection(workload, &object.root().into());
     let selection = selection.map_err(|failure| {
         assert!(concerns, "whoever asks only about what concerns us would not hear of it: {failure}");
         assert_eq!(failure.code(), Code::Unavailable, "{failure}");
@@ -71,8 +71,8 @@ fn a_faulty_document_puts_only_itself_out_of_use() {
     let names: Vec<String> = policies.policies.iter().map(|policy| policy.owner.to_string()).collect();
     assert_eq!(names, ["ClusterRevisionPolicy/a", "ClusterRevisionPolicy/c"]);
     assert_eq!(policies.allocations.keys().collect::<Vec<_>>(), ["x"]);
-    let told = "ClusterRevisionPolicy/b: selects this workload, and is out of use because it is faulty: \
-                spec.prioritty: unknown field; did you mean \"priority\"?; mend or delete it";
+    let told = "ClusterRevisionPolicy/b: selects this workload, and is invalid: \
+                spec.prioritty: unknown field; did you mean \"priority\"?; fix or delete it";
     let selected = |name: &str| selected(&policies, &workload("Thing", "n", name), "{}");
     assert_eq!(selected("a"), Ok(1));
     assert_eq!(selected("b"), Err(told.to_owned()));
@@ -230,7 +230,7 @@ fn a_kind_is_not_interpreted_by_default_because_its_interpretation_is_faulty() {
     assert_eq!(failure.code(), Code::Unavailable);
     assert!(
         failure.message().starts_with(
-            "ResourceInterpretation/i: interprets this kind, and is out of use because it is faulty: spec.replicaResource.replicas: "
+            "ResourceInterpretation/i: interprets this kind, and is invalid: spec.replicaResource.replicas: "
         ),
         "{failure}"
     );
@@ -266,8 +266,8 @@ fn whoever_chooses_a_faulty_transformation_gets_no_answer_and_no_other_one_of_th
     let far = |selector: &str| one(cluster, "", selector);
     let told = |kind: &str| {
         Err(format!(
-            "{kind}/gpu: is chosen by this workload, and is out of use because it is faulty: \
-             transformations[0].targetSelector: must be a map, is a number; mend or delete it"
+            "{kind}/gpu: is named by this workload, and is invalid: \
+             transformations[0].targetSelector: must be a map, is a number; fix or delete it"
         ))
     };
     assert_eq!(chosen(&[near("7"), far("{}")], "shop"), told(home));
@@ -279,7 +279,7 @@ fn whoever_chooses_a_faulty_transformation_gets_no_answer_and_no_other_one_of_th
     assert!(set.has_transformations() && set.transformations.is_empty());
     let other = Text::parse(br#"{"metadata":{"annotations":{"reviser.io/targetpodtransformation":"gpus"}}}"#)
         .unwrap();
-    let failure = set.selection(&workload("Pod", "shop", "p"), &other.root()).unwrap_err();
+    let failure = set.selection(&workload("Pod", "shop", "p"), &other.root().into()).unwrap_err();
     assert_eq!(failure.code(), Code::Unprocessable, "a name that nobody has is another matter");
 }
 

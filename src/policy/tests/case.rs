@@ -166,7 +166,8 @@ impl Case {
             schedule: self.schedule.clone(),
             original: original.as_ref().map(|original| original.root()),
         };
-        let selection = self.policies.selection(&workload, &text.root()).unwrap();
+        let object = text.root().into();
+        let selection = self.policies.selection(&workload, &object).unwrap();
         let entries: BTreeMap<_, _> =
             allocations(&selection.policies).map(|name| (name.to_owned(), None)).collect();
         let facts = Facts {
@@ -179,16 +180,15 @@ impl Case {
             preserves: false,
             now: Timestamp::UNIX_EPOCH,
         };
-        let request =
-            Request { workload: &workload, object: text.root(), target: &target, is_unbound: false };
+        let request = Request { workload: &workload, object: &object, target: &target, is_unbound: false };
         let revision = revise(request, &selection, facts).map_err(|stop| match stop {
             Stop::Refused(failure) => format!("{} {}", failure.code().status(), failure.message()),
             Stop::Unread => "unread".to_owned(),
         })?;
-        let revised = revision.object.to_value().unwrap();
+        let revised = revision.object.value();
         Ok(Done {
             spec: revised.get("spec").map(ToString::to_string).unwrap_or_default(),
-            patch: revision.object.patch().unwrap().to_text(),
+            patch: revision.object.patch().to_text(),
             applied: revision
                 .applied
                 .iter()

@@ -136,7 +136,7 @@ fn each_number_in_a_list_is_divided() {
     );
     assert_eq!(
         case().refused("{l: [{m: 1}, 7]}"),
-        "/spec/l/1: must be a map, is a number; mend the object, or the path in the rule"
+        "/spec/l/1: must be a map, is a number; change the object, or the path in the rule"
     );
     // Of the template, item by item.
     assert_eq!(
@@ -201,7 +201,7 @@ fn nothing_happens_where_there_is_nothing_to_divide() {
     assert_eq!(deep.revised("{a: null}").unwrap().patch, "[]");
     assert_eq!(
         deep.refused("{a: [1]}"),
-        "/spec/a: must be a map, is a list; mend the object, or the path in the rule (`divide.path` is /spec/a/b)"
+        "/spec/a: must be a map, is a list; change the object, or the path in the rule (`divide.path` is /spec/a/b)"
     );
 }
 

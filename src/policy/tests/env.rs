@@ -78,9 +78,9 @@ fn a_variable_stands_before_those_that_refer_to_it() {
     }
     // It cannot be before the one and behind the other.
     for (rule, env, expected, place) in [
-        (own, "[{name: HOST, value: $(A)}, {name: POD}]", "HOST POD A", "further down"),
-        (own, "[{name: HOST, value: $(A)}, {name: POD}, {name: A}]", "HOST POD A", "further down"),
-        (SET, "[{name: HOST, value: $(A)}, {name: A}, {name: A}]", "HOST A A", "further down"),
+        (own, "[{name: HOST, value: $(A)}, {name: POD}]", "HOST POD A", "comes after it"),
+        (own, "[{name: HOST, value: $(A)}, {name: POD}, {name: A}]", "HOST POD A", "comes after it"),
+        (SET, "[{name: HOST, value: $(A)}, {name: A}, {name: A}]", "HOST A A", "comes after it"),
     ] {
         let (order, warnings) = names(rule, env);
         assert_eq!(order, expected, "{env}");
@@ -102,7 +102,7 @@ fn another_action_that_puts_a_variable_behind_its_users_is_a_warning() {
     assert_eq!(
         add.revised(spec).unwrap().warnings,
         [
-            "cluster \"x\": /spec/template/spec/containers/0/env/0: refers to $(A), which stands further down and is not expanded here; put A before it"
+            "cluster \"x\": /spec/template/spec/containers/0/env/0: refers to $(A), which comes after it and is not expanded here; put A before it"
         ]
     );
     let first = Case::rule(
@@ -128,7 +128,7 @@ fn value_and_value_from_exclude_each_other() {
     assert!(whole.spec(&format!("{{from: {{a: 1}}, {template}}}")).contains(r#""valueFrom":{"a":1}"#));
     assert_eq!(
         whole.refused(&format!("{{from: text, {template}}}")),
-        "`env.valueFrom` must give a map, and gave a string; mend the expression in the rule"
+        "`env.valueFrom` must give a map, and gave a string; change the expression in the rule"
     );
 }
 
@@ -177,7 +177,7 @@ fn it_is_for_all_containers_or_the_named_ones_and_init_containers_if_asked() {
     let absent = Case::rule("env: {name: A, value: '1', containers: [a, i]}");
     assert_eq!(
         absent.refused(&before),
-        r#"/spec/template/spec: has no container "i"; name one that is there, or use `onError: Skip`"#
+        r#"/spec/template/spec: has no container "i"; name a container that exists, or use `onError: Skip`"#
     );
     assert!(absent.refused("{}").starts_with("/spec/template/spec: has no container \"a\""));
     // Without names there is nothing that has to be there.

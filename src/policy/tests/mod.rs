@@ -325,7 +325,7 @@ fn selectors_select_as_karmada_does() {
             name: name.into(),
         };
         let owners: Vec<String> = set
-            .selecting(&workload, &object.root())
+            .selecting(&workload, &object.root().into())
             .unwrap()
             .iter()
             .map(|policy| policy.owner.to_string())

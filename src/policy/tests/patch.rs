@@ -141,7 +141,7 @@ fn what_does_not_fit_the_object_is_refused_with_the_place() {
     ] {
         let found = Case::rule(&format!("patch: {{{patch}}}")).refused(spec);
         assert!(
-            found.starts_with(refusal) && found.ends_with("; mend the object, or the patch in the rule"),
+            found.starts_with(refusal) && found.ends_with("; change the object, or the patch in the rule"),
             "{found}"
         );
     }

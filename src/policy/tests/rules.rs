@@ -129,7 +129,7 @@ rules:
     assert_eq!(
         done.skipped,
         [
-            r#"ClusterRevisionPolicy/p rule "fails" cluster "x": /spec/template/spec: has no container "absent"; name one that is there, or use `onError: Skip`"#
+            r#"ClusterRevisionPolicy/p rule "fails" cluster "x": /spec/template/spec: has no container "absent"; name a container that exists, or use `onError: Skip`"#
         ]
     );
 }

@@ -269,7 +269,7 @@ fn an_image_can_be_somewhere_else() {
     }
     assert_eq!(
         Case::rule("image: {path: /spec/a/b, tag: v2}").refused("{a: []}"),
-        "/spec/a: must be a map, is a list; mend the object, or the path in the rule (`image.path` is /spec/a/b)"
+        "/spec/a: must be a map, is a list; change the object, or the path in the rule (`image.path` is /spec/a/b)"
     );
     for (image, finding) in [
         (

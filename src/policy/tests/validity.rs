@@ -45,7 +45,7 @@ fn what_a_rule_breaks_is_refused_with_rule_place_and_advice() {
         (
             strategic("{template: {spec: {volumes: [{name: data, hostPath: {path: /d}}]}}}"),
             "/spec/template/spec/volumes/0/hostPath",
-            "stands beside `emptyDir`",
+            "is set together with `emptyDir`",
         ),
         (
             strategic("{template: {metadata: {labels: {app: other}}}}"),
@@ -157,7 +157,7 @@ fn other_kinds_have_other_rules() {
             "PodDisruptionBudget",
             "{spec: {minAvailable: 1}}",
             merge("{spec: {maxUnavailable: 1}}"),
-            "/spec/maxUnavailable: no API server takes this: stands beside `minAvailable`",
+            "/spec/maxUnavailable: no API server takes this: is set together with `minAvailable`",
         ),
         (
             "v1",

@@ -24,7 +24,7 @@ fn a_work_that_is_denied_names_the_rule_the_cluster_the_place_and_what_to_do() {
         "admission webhook \"works.reviser.io\" denied the request",
         "ClusterRevisionPolicy/rollout-fort rule \"canary-steps\" cluster \"denied-z\"",
         "/spec/workload/manifests/0/spec/strategy/canary/steps: must be a list of steps, is a map",
-        "mend the object, or `steps` in the rule",
+        "change the object, or `steps` in the rule",
     ] {
         assert!(told.contains(part), "no {part:?} in {told}");
     }

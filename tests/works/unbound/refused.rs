@@ -26,7 +26,7 @@ fn refusal(api: &Api, written: Value) -> String {
 #[test]
 fn what_needs_the_schedule_is_refused_with_its_reason() {
     let no_schedule =
-        "the Work has no binding, so that there is no schedule; take the rule away from this object, or ";
+        "the Work has no binding, so that there is no schedule; remove the rule for this object, or ";
     for (rule, problem) in [
         (
             rule(r#""divide":{"path":"/spec/hard/pods"}"#),

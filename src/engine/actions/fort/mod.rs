@@ -1,11 +1,12 @@
-//! The action `fort`: one cluster runs certain steps of a release, all the others skip them.
+//! The action `fort`: only one cluster runs certain steps of a release.
 //!
-//! In the cluster that hosts the allocation nothing is written. Elsewhere, in each step that holds
-//! [`Fort::matches`], [`Fort::field`] is set to null (or as [`Elsewhere`] says). Where the release has no steps,
-//! [`Fort::generate`] can write them. The code knows paths, fields and types of step from the policy alone.
+//! The cluster that hosts the allocation gets the object unchanged. In the others, [`Fort::field`] of each step that
+//! holds [`Fort::matches`] is set to null, or as [`Elsewhere`] says. Where the object has no steps, [`Fort::generate`]
+//! can write them. Paths, fields and types of steps come from the policy alone.
 
-use super::Ask;
 use crate::domain::Failure;
+use crate::engine::context::Context;
+use crate::engine::request::Stop;
 use crate::engine::templated::Templated;
 use crate::engine::{Draft, locate};
 use crate::json::{Object, Pointer, Value};
@@ -13,42 +14,38 @@ use crate::json::{Object, Pointer, Value};
 #[cfg(test)]
 mod tests;
 
-/// The action.
 #[derive(Clone, Debug)]
 pub struct Fort {
-    /// The name of the allocation that says which cluster is the one.
+    /// The allocation whose cluster runs the steps.
     pub allocation: String,
     /// Where the list of steps is.
     pub steps: Pointer,
-    /// What a step has to hold to be one of those that only one cluster runs; empty: every step that is a map.
+    /// The members of a step that only one cluster runs. Empty: every step that is a map.
     pub matches: Object<'static>,
-    /// The field of such a step, from the step.
+    /// The field to change, from the step.
     pub field: Pointer,
-    /// What becomes of the field where the allocation is not.
     pub elsewhere: Elsewhere,
     /// The steps to write where there are none.
     pub generate: Option<Generate>,
 }
 
-/// What becomes of the field in the clusters that do not host the allocation.
+/// What happens to the field in the clusters that do not host the allocation.
 #[derive(Clone, Debug)]
 pub enum Elsewhere {
-    /// Set to null, whether it was there or not.
+    /// It is set to null, also where it is missing.
     SetNull,
-    /// Taken away if it is there.
     Remove,
-    /// Set to this value, whether it was there or not.
+    /// It is set to this value, also where it is missing.
     Value(Templated),
 }
 
 /// Steps that the rule writes itself.
 #[derive(Clone, Debug)]
 pub struct Generate {
-    /// When.
     pub when: GenerateWhen,
     /// The steps in the cluster that hosts the allocation.
     pub fort: Templated,
-    /// The steps in all the others.
+    /// The steps in the others.
     pub elsewhere: Templated,
 }
 
@@ -57,71 +54,70 @@ pub struct Generate {
 pub enum GenerateWhen {
     /// If the list is missing, null or empty.
     Absent,
-    /// Always; what is there is replaced.
+    /// Always: existing steps are replaced.
     Always,
 }
 
 impl Fort {
-    /// Revises `object`. Whether its cluster hosts the allocation is asked only if the answer matters, because to ask is
-    /// to claim.
-    ///
-    /// Fails, with the place in the object, if the steps are no list or if something that is not a map is on the way
-    /// to the steps or to a field.
-    pub fn apply<'a, A: Ask<'a>>(&self, object: &mut Draft<'a>, ask: &mut A) -> Result<(), A::Error> {
-        let is_at = |name: &str, path: &Pointer| format!("`fort.{name}` is {path}");
-        let steps =
-            object.find(&self.steps).map_err(|failure| failure.with_detail(is_at("steps", &self.steps)))?;
-        let steps = match steps {
-            None => None,
-            Some(Value::Array(steps)) => Some(steps),
-            Some(other) => {
-                return Err(Failure::unprocessable(format!(
-                    "{}: must be a list of steps, is {}; mend the object, or `steps` in the rule",
-                    self.steps,
-                    other.kind()
-                ))
-                .into());
-            }
+    pub(super) fn values(&self) -> Vec<&Templated> {
+        let elsewhere = match &self.elsewhere {
+            Elsewhere::Value(value) => Some(value),
+            Elsewhere::SetNull | Elsewhere::Remove => None,
         };
-        let absent = steps.as_ref().is_none_or(|steps| steps.is_empty());
-        if let Some(generate) = &self.generate
-            && (absent || generate.when == GenerateWhen::Always)
-        {
-            let written = if ask.hosts(&self.allocation)? { &generate.fort } else { &generate.elsewhere };
-            let steps = ask.value(written, object)?;
-            return Ok(object.set(&self.steps, steps)?);
-        }
-        let Some(steps) = steps.filter(|steps| steps.iter().any(|step| self.concerns(step))) else {
-            return Ok(());
-        };
-        if ask.hosts(&self.allocation)? {
-            return Ok(());
-        }
-        let written = match &self.elsewhere {
-            Elsewhere::SetNull => Some(Value::Null),
-            Elsewhere::Remove => None,
-            Elsewhere::Value(value) => Some(ask.value(value, object)?),
-        };
-        let mut steps = steps.to_vec();
-        self.treat(&mut steps, written.as_ref())
-            .map_err(|failure| failure.in_place(&self.steps).with_detail(is_at("field", &self.field)))?;
-        Ok(object.set(&self.steps, Value::array(steps))?)
+        let generated = self.generate.iter().flat_map(|generate| [&generate.fort, &generate.elsewhere]);
+        elsewhere.into_iter().chain(generated).collect()
     }
 
-    /// Whether `step` is one of those that only one cluster runs.
+    /// Asks whether the cluster hosts the allocation only where that matters: to ask is to claim.
+    pub(super) fn apply<'a>(&self, draft: &mut Draft<'a>, context: &mut Context<'_, 'a>) -> Result<(), Stop> {
+        let is_at = |name: &str, path: &Pointer| format!("`fort.{name}` is {path}");
+        let found = draft.find(&self.steps);
+        let steps = match found.map_err(|failure| failure.with_detail(is_at("steps", &self.steps)))? {
+            None => &[],
+            Some(Value::Array(steps)) => &steps[..],
+            Some(other) => {
+                return Err(Stop::Refused(Failure::unprocessable(format!(
+                    "{}: must be a list of steps, is {}; change the object, or `steps` in the rule",
+                    self.steps,
+                    other.kind()
+                ))));
+            }
+        };
+        if let Some(generate) = &self.generate
+            && (steps.is_empty() || generate.when == GenerateWhen::Always)
+        {
+            let hosts = context.hosts(&self.allocation)?;
+            let steps = context.value(if hosts { &generate.fort } else { &generate.elsewhere }, draft)?;
+            return Ok(draft.set(&self.steps, steps)?);
+        }
+        if !steps.iter().any(|step| self.concerns(step)) || context.hosts(&self.allocation)? {
+            return Ok(());
+        }
+        let mut steps = steps.to_vec();
+        let value = match &self.elsewhere {
+            Elsewhere::SetNull => Some(Value::Null),
+            Elsewhere::Remove => None,
+            Elsewhere::Value(value) => Some(context.value(value, draft)?),
+        };
+        self.write_field(&mut steps, value.as_ref())
+            .map_err(|failure| failure.in_place(&self.steps).with_detail(is_at("field", &self.field)))?;
+        Ok(draft.set(&self.steps, Value::array(steps))?)
+    }
+
+    /// Whether only one cluster runs `step`.
     fn concerns(&self, step: &Value<'_>) -> bool {
         matches!(step, Value::Object(step) if holds_members(step, &self.matches))
     }
 
-    /// Writes the field of each step that it concerns; takes it away if there is nothing to write. Places in a failure are
+    /// Sets the field of each step that only one cluster runs, or removes it if there is no value. Places in a failure are
     /// from the list.
-    pub(crate) fn treat<'a>(
+    pub(crate) fn write_field<'a>(
         &self,
         steps: &mut [Value<'a>],
-        written: Option<&Value<'a>>,
+        value: Option<&Value<'a>>,
     ) -> Result<(), Failure> {
         for (position, step) in steps.iter_mut().enumerate().filter(|(_, step)| self.concerns(step)) {
-            match written {
+            match value {
                 Some(value) => locate::set(step, &self.field, value.clone()),
                 None => locate::remove(step, &self.field),
             }
@@ -148,7 +144,7 @@ fn holds_members(value: &Object<'_>, part: &Object<'_>) -> bool {
     part.iter().all(|(name, part)| value.get(name).is_some_and(|value| holds(value, part)))
 }
 
-/// Equality that does not care how a number is spelled.
+/// Equality in which numbers are compared by value.
 fn equals(a: &Value<'_>, b: &Value<'_>) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a.same_value(b),

@@ -1,7 +1,12 @@
-//! What the action does to steps, over other paths, fields and types than the seed's too.
+//! What the action does to steps.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
 
 use super::*;
-use crate::json::Text;
+use crate::domain::{ClusterName, GroupVersionKind, Schedule, Target, TargetCluster, Workload};
+use crate::engine::{Deliveries, Facts, ObjectSource, Request};
 
 fn value(text: &str) -> Value<'static> {
     Value::parse(text.as_bytes()).unwrap().into_owned()
@@ -18,58 +23,47 @@ fn fort(elsewhere: Elsewhere) -> Fort {
     }
 }
 
-/// Answers whether the cluster hosts the allocation, and nothing else.
-struct Asked<F>(F);
-
-impl<'a, F: FnMut() -> Result<bool, Failure>> Ask<'a> for Asked<F> {
-    type Error = Failure;
-
-    fn hosts(&mut self, _: &str) -> Result<bool, Failure> {
-        (self.0)()
-    }
-
-    fn value(&mut self, templated: &Templated, _: &Draft<'a>) -> Result<Value<'a>, Failure> {
-        Ok(templated.constant().unwrap().clone())
-    }
-
-    fn request(&self) -> crate::engine::Request<'_, 'a> {
-        panic!("the action asks for the allocation alone")
-    }
-
-    fn pod_templates(&self) -> &[Pointer] {
-        panic!("the action asks for the allocation alone")
-    }
-
-    fn warn(&mut self, warning: String) {
-        unreachable!("`fort` warns of nothing: {warning}")
-    }
-}
-
 fn object(phases: &str) -> Value<'static> {
     value(&format!(r#"{{"spec":{{"rollout":{{"phases":{phases}}}}}}}"#))
 }
 
-/// The object after the rule has been applied.
-fn applied(
-    rule: &Fort,
-    object: &Value<'_>,
-    hosts: impl FnMut() -> Result<bool, Failure>,
-) -> Result<Value<'static>, Failure> {
-    let text = object.to_string();
-    let text = Text::parse(text.as_bytes()).map_err(|error| Failure::bad_request(error.to_string()))?;
-    let mut draft = Draft::new(text.root())?;
-    rule.apply(&mut draft, &mut Asked(hosts))?;
-    draft.patch()?;
-    Ok(draft.to_value()?.into_owned())
+/// The object after the rule has been applied, and whether it asked for the allocation. `host` is the cluster that hosts
+/// it; the object is revised for `x`.
+fn applied(rule: &Fort, object: &Value<'static>, host: &str) -> Result<(Value<'static>, bool), Stop> {
+    let cluster = |name: &str| ClusterName::new(name).unwrap();
+    let schedule = Schedule::new(vec![TargetCluster { name: cluster(host), replicas: 1 }]).unwrap();
+    let target = Target { cluster: cluster("x"), replicas: None, schedule: Some(schedule), original: None };
+    let gvk = GroupVersionKind::of("example.com/v1", "Release");
+    let workload = Workload { gvk, namespace: "n".to_owned(), name: "r".to_owned() };
+    let object = ObjectSource::Value(object.clone());
+    let request = Request { workload: &workload, object: &object, target: &target, is_unbound: false };
+    let facts = Facts {
+        entries: &BTreeMap::new(),
+        allocations: &BTreeMap::new(),
+        cluster: None,
+        cluster_kind: None,
+        pod_templates: &[],
+        deliveries: Deliveries::Unreadable,
+        preserves: false,
+        now: Timestamp::UNIX_EPOCH,
+    };
+    let mut context = Context::new(request, facts);
+    let mut draft = Draft::new(&object)?;
+    rule.apply(&mut draft, &mut context)?;
+    assert_eq!(context.warnings, [""; 0]);
+    Ok((draft.value().clone(), !context.settled.is_empty()))
 }
 
 /// The phases after the rule has been applied in a cluster that does not host the allocation.
 fn elsewhere(rule: &Fort, phases: &str) -> String {
-    applied(rule, &object(phases), || Ok(false)).unwrap().at(&rule.steps).unwrap().to_string()
+    applied(rule, &object(phases), "y").unwrap().0.at(&rule.steps).unwrap().to_string()
 }
 
-fn refused(rule: &Fort, object: &Value<'_>) -> String {
-    applied(rule, object, || Ok(false)).unwrap_err().message()
+fn refused(rule: &Fort, object: &Value<'static>) -> String {
+    match applied(rule, object, "y").unwrap_err() {
+        Stop::Refused(failure) => failure.message(),
+        Stop::Unread => panic!("no Works are readable"),
+    }
 }
 
 #[test]
@@ -106,7 +100,7 @@ fn where_the_allocation_is_nothing_is_written() {
     for phases in
         [r#"[{"kind":"Probe","args":{"fetch":{"from":"a"}}}]"#, r#"[{"kind":"Probe","args":"text"}]"#]
     {
-        let hosting = applied(&fort(Elsewhere::SetNull), &object(phases), || Ok(true)).unwrap();
+        let hosting = applied(&fort(Elsewhere::SetNull), &object(phases), "x").unwrap().0;
         assert_eq!(hosting, object(phases));
     }
 }
@@ -134,7 +128,7 @@ fn a_match_compares_types_and_numbers_by_value() {
 }
 
 #[test]
-fn nobody_is_asked_for_the_host_unless_it_matters() {
+fn the_host_is_asked_for_only_where_it_matters() {
     let rule = fort(Elsewhere::SetNull);
     for object in [
         object("[]"),
@@ -144,7 +138,7 @@ fn nobody_is_asked_for_the_host_unless_it_matters() {
         value(r#"{"spec":null}"#),
         value(r#"{"spec":{"rollout":{}}}"#),
     ] {
-        assert_eq!(applied(&rule, &object, || panic!("asked")).unwrap(), object);
+        assert_eq!(applied(&rule, &object, "x").unwrap(), (object, false));
     }
 }
 
@@ -158,8 +152,9 @@ fn steps_are_generated_where_there_are_none_or_always() {
         elsewhere: Templated::Constant(value(others)),
     });
     for absent in [object("[]"), object("null"), value("{}"), value(r#"{"spec":null,"kind":"X"}"#)] {
-        for (hosts, expected) in [(true, host), (false, others)] {
-            let after = applied(&rule, &absent, || Ok(hosts)).unwrap();
+        for (cluster, expected) in [("x", host), ("y", others)] {
+            let (after, asks) = applied(&rule, &absent, cluster).unwrap();
+            assert!(asks);
             assert_eq!(after.at(&rule.steps).unwrap().to_string(), expected);
         }
     }
