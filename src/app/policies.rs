@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::documents::{self, Fault, File, Found, Look, MAX_FILE_BYTES, Still, read_still};
+use crate::documents::{
+    self, Contents, Diagnostic, File, FileStamps, MAX_FILE_BYTES, StableRead, read_stable,
+};
 use crate::domain::ClusterName;
 use crate::engine::PolicySet;
 use crate::json::{Pointer, Value};
@@ -29,7 +31,7 @@ pub struct LoadedPolicies {
 #[derive(Clone, Debug)]
 pub struct PolicySource {
     pub(super) paths: Vec<PathBuf>,
-    pub(super) look: Look,
+    pub(super) stamps: FileStamps,
     pub(super) digest: Option<u64>,
 }
 
@@ -50,27 +52,28 @@ pub fn load_for(paths: &[PathBuf], known: &BTreeSet<ClusterName>) -> Result<Load
         // A pipe can be read only once.
         return PolicyDocuments::of(paths).into_loaded(false, known);
     }
-    let Still { look, digest, found } = read_still(paths, MAX_FILE_BYTES, None);
-    let contents = match found {
-        Found::Contents(contents) => contents,
-        Found::Restless(faults) => return Err(Fault::texts(faults)),
-        Found::Same => Vec::new(),
+    let StableRead { stamps, digest, contents } = read_stable(paths, MAX_FILE_BYTES, None);
+    let contents = match contents {
+        Contents::Read(contents) => contents,
+        Contents::Unstable(faults) => return Err(Diagnostic::texts(faults)),
+        Contents::Unchanged => Vec::new(),
     };
-    let loaded = load_again(paths, &look, contents, known)?;
-    let source = Some(PolicySource { paths: paths.to_vec(), look, digest });
+    let loaded = load_again(paths, &stamps, contents, known)?;
+    let source = Some(PolicySource { paths: paths.to_vec(), stamps, digest });
     Ok(LoadedPolicies { source, ..loaded })
 }
 
 /// Loads policies from the `contents` of the files in `look`.
 pub(super) fn load_again(
     paths: &[PathBuf],
-    look: &Look,
+    stamps: &FileStamps,
     contents: Vec<Result<Vec<u8>, String>>,
     known: &BTreeSet<ClusterName>,
 ) -> Result<LoadedPolicies, Vec<String>> {
-    let mut faults: Vec<Fault> = look.faults.iter().chain(&look.empty).cloned().collect();
+    let mut faults: Vec<Diagnostic> =
+        stamps.errors.iter().chain(&stamps.empty_directories).cloned().collect();
     let mut sources = Vec::new();
-    for (path, content) in look.files.iter().zip(contents) {
+    for (path, content) in stamps.files.iter().zip(contents) {
         let documents = content.and_then(|bytes| {
             if bytes.trim_ascii().is_empty() {
                 // It is probably being written.
@@ -80,7 +83,7 @@ pub(super) fn load_again(
         });
         match documents {
             Ok(documents) => sources.extend(documents.into_iter().map(|document| (path.clone(), document))),
-            Err(problem) => faults.push(Fault::of(path, &problem)),
+            Err(problem) => faults.push(Diagnostic::of(path, &problem)),
         }
     }
     PolicyDocuments::new(paths, sources, faults).into_loaded(false, known)
@@ -97,8 +100,8 @@ pub(super) struct PolicyDocuments {
     pub(super) sources: Vec<(PathBuf, Document)>,
     /// The source of each policy, by position.
     origins: Vec<usize>,
-    pub(super) faults: Vec<Fault>,
-    pub(super) warnings: Vec<Fault>,
+    pub(super) faults: Vec<Diagnostic>,
+    pub(super) warnings: Vec<Diagnostic>,
 }
 
 impl PolicyDocuments {
@@ -108,22 +111,23 @@ impl PolicyDocuments {
         Self::new(paths, sources, faults)
     }
 
-    fn new(paths: &[PathBuf], sources: Vec<(PathBuf, Document)>, mut faults: Vec<Fault>) -> Self {
+    fn new(paths: &[PathBuf], sources: Vec<(PathBuf, Document)>, mut faults: Vec<Diagnostic>) -> Self {
         if sources.is_empty() && faults.is_empty() {
             let named = paths.first().map_or_else(|| Path::new("built-in"), PathBuf::as_path);
-            faults.push(Fault::of(named, "there is no document in it"));
+            faults.push(Diagnostic::of(named, "there is no document in it"));
         }
         let values: Vec<Value<'static>> =
             sources.iter().map(|(_, document)| document.value.clone()).collect();
         let policy::Examined { result, origins, warnings } = policy::examine(&values);
         let fault = |finding: &Finding| {
             let (path, document) = &sources[finding.document];
-            Fault::at(path, document, &finding.field, &finding.problem)
+            Diagnostic::at(path, document, &finding.field, &finding.problem)
         };
         for (path, document) in &sources {
             let keys = document.lines.keys();
-            faults
-                .extend(keys.iter().map(|(at, reading)| Fault::at(path, document, at, &reading.to_string())));
+            faults.extend(
+                keys.iter().map(|(at, reading)| Diagnostic::at(path, document, at, &reading.to_string())),
+            );
         }
         let warnings = warnings.iter().map(fault).collect();
         let policies = result.map_err(|findings| faults.extend(findings.iter().map(fault))).ok();
@@ -135,47 +139,51 @@ impl PolicyDocuments {
         built_in: bool,
         known: &BTreeSet<ClusterName>,
     ) -> Result<LoadedPolicies, Vec<String>> {
-        let Some(policies) = &self.policies else { return Err(Fault::texts(self.faults)) };
+        let Some(policies) = &self.policies else { return Err(Diagnostic::texts(self.faults)) };
         let mut warnings = self.unknown_clusters(policies, known);
         warnings.extend(self.warnings);
         Ok(LoadedPolicies {
             documents: self.sources.len(),
             built_in,
             source: None,
-            warnings: Fault::texts(warnings),
+            warnings: Diagnostic::texts(warnings),
             policies: self.policies.unwrap_or_default(),
         })
     }
 
     /// A finding for each name in `targetCluster` that matches none of the `known` clusters, unless `known` is empty.
-    pub(super) fn unknown_clusters(&self, policies: &PolicySet, known: &BTreeSet<ClusterName>) -> Vec<Fault> {
+    pub(super) fn unknown_clusters(
+        &self,
+        policies: &PolicySet,
+        known: &BTreeSet<ClusterName>,
+    ) -> Vec<Diagnostic> {
         policy::unknown_clusters(policies, known).iter().map(|found| self.finding(found)).collect()
     }
 
-    pub(super) fn finding(&self, finding: &PolicyFinding) -> Fault {
+    pub(super) fn finding(&self, finding: &PolicyFinding) -> Diagnostic {
         self.fault(finding.policy, &finding.field, &finding.problem)
     }
 
     /// `policy` is the position in the policy set.
-    pub(super) fn fault(&self, policy: usize, field: &Pointer, problem: &str) -> Fault {
+    pub(super) fn fault(&self, policy: usize, field: &Pointer, problem: &str) -> Diagnostic {
         let (path, document) = &self.sources[self.origins[policy]];
-        Fault::at(path, document, field, problem)
+        Diagnostic::at(path, document, field, problem)
     }
 }
 
-fn sources(paths: &[PathBuf]) -> (Vec<(PathBuf, Document)>, Vec<Fault>) {
+fn sources(paths: &[PathBuf]) -> (Vec<(PathBuf, Document)>, Vec<Diagnostic>) {
     if paths.is_empty() {
         let built_in = Path::new("built-in");
         return match yaml::documents(policy::BUILT_IN) {
             Ok(documents) => {
                 (documents.into_iter().map(|document| (built_in.to_owned(), document)).collect(), Vec::new())
             }
-            Err(error) => (Vec::new(), vec![Fault::of(built_in, &error.to_string())]),
+            Err(error) => (Vec::new(), vec![Diagnostic::of(built_in, &error.to_string())]),
         };
     }
-    let reading = documents::read(paths);
-    let faults = reading.problems.iter().map(Fault::from).collect();
-    let sources = reading.files.into_iter().flat_map(|File { path, documents }| {
+    let read = documents::read(paths);
+    let faults = read.errors.iter().map(Diagnostic::from).collect();
+    let sources = read.files.into_iter().flat_map(|File { path, documents }| {
         documents.into_iter().map(move |document| (path.clone(), document))
     });
     (sources.collect(), faults)

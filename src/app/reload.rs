@@ -12,7 +12,7 @@ use prometheus_client::registry::Registry;
 
 use super::active_policies::ActivePolicies;
 use super::policies::{LoadedPolicies, PolicySource, load_again};
-use crate::documents::{Fault, Found, MAX_FILE_BYTES, Still, read_still};
+use crate::documents::{Contents, Diagnostic, MAX_FILE_BYTES, StableRead, read_stable};
 use crate::state::files::StateFiles;
 
 /// How often the files are checked for changes.
@@ -73,21 +73,21 @@ impl PolicyFiles {
 
     /// Activates the policies in the files if these have changed and are valid.
     fn read(&mut self) {
-        if self.source.look.is_current() {
+        if self.source.stamps.is_current() {
             return;
         }
-        let Still { look, digest, found } =
-            read_still(&self.source.paths, MAX_FILE_BYTES, self.source.digest);
-        let loaded = match found {
-            Found::Same => None,
-            Found::Contents(contents) => {
+        let StableRead { stamps, digest, contents } =
+            read_stable(&self.source.paths, MAX_FILE_BYTES, self.source.digest);
+        let loaded = match contents {
+            Contents::Unchanged => None,
+            Contents::Read(contents) => {
                 let known = self.clusters.as_ref().map(StateFiles::cluster_names).unwrap_or_default();
-                Some(load_again(&self.source.paths, &look, contents, &known))
+                Some(load_again(&self.source.paths, &stamps, contents, &known))
             }
-            Found::Restless(faults) => Some(Err(Fault::texts(faults))),
+            Contents::Unstable(faults) => Some(Err(Diagnostic::texts(faults))),
         };
         let paths: Vec<PathBuf> = std::mem::take(&mut self.source.paths);
-        self.source = PolicySource { paths, look, digest };
+        self.source = PolicySource { paths, stamps, digest };
         match loaded {
             None => {}
             Some(Ok(loaded)) => self.activate(loaded),

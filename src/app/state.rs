@@ -29,7 +29,7 @@ pub(super) fn register(files: &StateFiles, registry: &mut Registry) {
 pub(super) async fn follow(files: StateFiles) {
     loop {
         tokio::time::sleep(INTERVAL).await;
-        files.look().await;
+        files.refresh().await;
     }
 }
 

@@ -4,46 +4,45 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Cause, Problem};
+use super::{FileError, FileErrorKind};
 
 /// The files that some paths stand for.
 #[derive(Debug, Default)]
 pub struct Listing {
-    /// The files, by path, and each once, however many ways lead to it.
+    /// The files, ordered by path. A file that several paths lead to is listed once.
     pub files: Vec<PathBuf>,
-    /// All that this depends on, by path: what was named, and whatever a directory holds under a name that would be
-    /// read. As long as these stay what they are, so does the listing.
-    pub places: Vec<PathBuf>,
-    /// What is wrong with what was named.
-    pub problems: Vec<Problem>,
+    /// All paths that the listing depends on: the given paths, and the entries of directories that have a name to be read.
+    pub dependencies: Vec<PathBuf>,
+    /// Why paths could not be listed.
+    pub errors: Vec<FileError>,
 }
 
-/// Lists the files, and those in the directories, that `paths` name.
+/// Lists the files at `paths`, and those in the directories at `paths`.
 pub fn list(paths: &[PathBuf]) -> Listing {
     let mut listing = Listing::default();
-    let (mut files, mut places) = (BTreeSet::new(), BTreeSet::new());
+    let (mut files, mut dependencies) = (BTreeSet::new(), BTreeSet::new());
     for path in paths {
-        if !places.insert(path.clone()) {
+        if !dependencies.insert(path.clone()) {
             continue;
         }
-        match below(path) {
+        match list_path(path) {
             Ok(found) => {
-                places.extend(found.iter().map(|(path, _)| path.clone()));
+                dependencies.extend(found.iter().map(|(path, _)| path.clone()));
                 files.extend(found.into_iter().filter(|(_, is_file)| *is_file).map(|(path, _)| path));
             }
-            Err(cause) => listing.problems.push(Problem { path: path.clone(), cause }),
+            Err(kind) => listing.errors.push(FileError { path: path.clone(), kind }),
         }
     }
     let mut seen = HashSet::new();
-    // What has no canonical path is not there, which reading it tells.
+    // A path without a canonical form does not exist: reading it reports that.
     let is_first = |path: &PathBuf| fs::canonicalize(path).map_or(true, |canonical| seen.insert(canonical));
     listing.files = files.into_iter().filter(is_first).collect();
-    listing.places = places.into_iter().collect();
+    listing.dependencies = dependencies.into_iter().collect();
     listing
 }
 
-/// What `path` stands for: itself, or what is in it under a name that is read, and whether it is a file.
-fn below(path: &Path) -> Result<Vec<(PathBuf, bool)>, Cause> {
+/// The file `path`, or the entries of the directory `path` that have a name to be read, and whether each is a file.
+fn list_path(path: &Path) -> Result<Vec<(PathBuf, bool)>, FileErrorKind> {
     if !fs::metadata(path)?.is_dir() {
         return Ok(vec![(path.to_owned(), true)]);
     }
@@ -57,10 +56,10 @@ fn below(path: &Path) -> Result<Vec<(PathBuf, bool)>, Cause> {
             Some("yaml" | "yml" | "json")
         );
         if wanted && !hidden {
-            // A link that leads nowhere is kept: reading it says so. A directory or a pipe of such a name is passed over.
+            // Reading a dangling link reports it. Directories and pipes are skipped.
             let is_file = fs::metadata(entry.path()).map_or(true, |metadata| metadata.is_file());
             found.push((path.join(name), is_file));
         }
     }
-    if found.iter().any(|(_, is_file)| *is_file) { Ok(found) } else { Err(Cause::EmptyDirectory) }
+    if found.iter().any(|(_, is_file)| *is_file) { Ok(found) } else { Err(FileErrorKind::EmptyDirectory) }
 }

@@ -1,32 +1,28 @@
-//! The documents in the files that a user names: policies, state, objects.
+//! Reads the YAML and JSON files that a user names: policies, state, objects.
 //!
-//! [`read`] takes files and directories and gathers everything that is wrong with any of them; what could be read is
-//! there all the same, so that one look finds all faults. [`read_objects`] gives Kubernetes
-//! objects one by one, and knows `-`. [`list`], [`read_bytes`] and [`parse`] are the steps of [`read`], for those who have to look between them.
-//! A [`Fault`] is what is wrong with a document, told with its place.
+//! [`read`] reads files and directories, and collects all errors beside what could be read. [`read_objects`] gives the
+//! Kubernetes objects in files, list items included, and reads standard input for `-`. A [`Diagnostic`] is an error or a
+//! warning with its file, document, line and field.
 //!
-//! For files that are read again when they change, a [`Look`] tells whether they have, and [`read_still`] reads all of them as they
-//! were at one moment.
+//! For files that are read again when they change, [`FileStamps`] says whether they have, and [`read_stable`] reads all of
+//! them as they were at one moment.
 //!
-//! A directory is read flat: `*.yaml`, `*.yml` and `*.json`, links followed, names with a leading dot skipped (a
-//! mounted `ConfigMap` holds `..data`). A file that is named itself is read whatever it is called. Files come in the
-//! order of their paths, whatever the order of the arguments, and each is read once.
-//!
-//! This is an edge of the crate: it reads files and the standard input, when it is called and at no other time. What
-//! the documents mean, and whether they may be what they are, is for others to say.
+//! Directories are read without their subdirectories: `*.yaml`, `*.yml` and `*.json`, links followed, names with a leading
+//! dot skipped (a mounted `ConfigMap` has `..data`). A file that is named itself may have any name. Files are ordered by
+//! path, and each is read once.
 
-mod fault;
+mod diagnostic;
+mod error;
 mod list;
-mod look;
 mod objects;
-mod problem;
 mod read;
-mod still;
+mod stable;
+mod stamps;
 
-pub use fault::Fault;
+pub use diagnostic::Diagnostic;
+pub use error::{FileError, FileErrorKind};
 pub use list::{Listing, list};
-pub use look::Look;
 pub use objects::{Object, Objects, read_objects};
-pub use problem::{Cause, Problem};
-pub use read::{File, MAX_FILE_BYTES, OWN_MAPPING, Reading, STDIN, parse, read, read_bytes};
-pub use still::{Found, Still, read_still};
+pub use read::{File, Files, MAX_FILE_BYTES, STDIN, parse, read, read_bytes};
+pub use stable::{Contents, StableRead, read_stable};
+pub use stamps::FileStamps;

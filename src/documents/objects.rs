@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::read::{read_file, read_from};
-use super::{Cause, Fault, STDIN, list};
+use super::{Diagnostic, FileErrorKind, STDIN, list};
 use crate::json::{Pointer, Value};
 use crate::yaml::Document;
 
@@ -40,12 +40,12 @@ impl Object {
     }
 
     /// What is wrong with this object, with file, document and line where the file holds several objects.
-    pub fn fault(&self, problem: &str) -> Fault {
+    pub fn diagnostic(&self, problem: &str) -> Diagnostic {
         match &self.place {
             Some(Place { document, line, field }) => {
-                Fault::in_document(&self.path, *document, *line, field, problem)
+                Diagnostic::in_document(&self.path, *document, *line, field, problem)
             }
-            None => Fault::of(&self.path, problem),
+            None => Diagnostic::of(&self.path, problem),
         }
     }
 }
@@ -56,7 +56,7 @@ pub struct Objects {
     /// In the order of the paths, and of the documents in each file.
     pub objects: Vec<Object>,
     /// What could not be read.
-    pub faults: Vec<Fault>,
+    pub errors: Vec<Diagnostic>,
 }
 
 /// Reads the objects in these files and directories; [`STDIN`] is the standard input. Lists are replaced by their items, also
@@ -72,7 +72,7 @@ pub fn read_objects(paths: &[PathBuf]) -> Objects {
             continue;
         }
         let listing = list(std::slice::from_ref(path));
-        read.faults.extend(listing.problems.iter().map(Fault::from));
+        read.errors.extend(listing.errors.iter().map(Diagnostic::from));
         for file in listing.files {
             let canonical = fs::canonicalize(&file).unwrap_or_else(|_| file.clone());
             if seen.insert(canonical) {
@@ -85,13 +85,13 @@ pub fn read_objects(paths: &[PathBuf]) -> Objects {
 }
 
 impl Objects {
-    fn take(&mut self, path: &Path, documents: Result<Vec<Document>, Cause>, is_named: bool) {
+    fn take(&mut self, path: &Path, documents: Result<Vec<Document>, FileErrorKind>, is_named: bool) {
         let documents = match documents {
             Ok(documents) => documents,
-            Err(cause) => return self.faults.push(Fault::of(path, &cause.to_string())),
+            Err(error) => return self.errors.push(Diagnostic::of(path, &error.to_string())),
         };
         if documents.is_empty() && is_named {
-            self.faults.push(Fault::of(path, "there is no object in it"));
+            self.errors.push(Diagnostic::of(path, "there is no object in it"));
         }
         let is_alone = documents.len() == 1;
         for document in &documents {
@@ -113,7 +113,7 @@ impl Objects {
                     let place = (!is_alone || !field.is_root()).then(place);
                     self.objects.push(Object { value, path: path.to_owned(), place });
                 }
-                Items::Wrong(kind) => self.faults.push(Fault::at(
+                Items::Wrong(kind) => self.errors.push(Diagnostic::at(
                     path,
                     document,
                     &field.join("items"),
@@ -182,13 +182,13 @@ mod tests {
         directory
     }
 
-    /// The objects in the files of these names, as JSON, and the faults.
+    /// The objects in the files of these names, as JSON, and the errors.
     fn read(directory: &tempfile::TempDir, names: &[&str]) -> (Vec<String>, Vec<String>) {
         let paths: Vec<PathBuf> = names.iter().map(|name| directory.path().join(name)).collect();
-        let Objects { objects, faults } = read_objects(&paths);
+        let Objects { objects, errors } = read_objects(&paths);
         let prefix = format!("{}/", directory.path().display());
-        let faults = Fault::texts(faults).iter().map(|text| text.replace(&prefix, "")).collect();
-        (objects.iter().map(|object| object.value.to_string()).collect(), faults)
+        let errors = Diagnostic::texts(errors).iter().map(|text| text.replace(&prefix, "")).collect();
+        (objects.iter().map(|object| object.value.to_string()).collect(), errors)
     }
 
     #[test]
@@ -199,9 +199,9 @@ mod tests {
              apiVersion: v1\nkind: List\nitems:\n- {kind: B}\n- kind: List\n  items: [{kind: C}, {kind: D}]\n- {kind: E}\n\
              ---\napiVersion: v1\nkind: List\nitems: []\n",
         )]);
-        let (objects, faults) = read(&directory, &["all.yaml"]);
+        let (objects, errors) = read(&directory, &["all.yaml"]);
         assert_eq!(objects, ["A", "B", "C", "D", "E"].map(|kind| format!(r#"{{"kind":"{kind}"}}"#)));
-        assert_eq!(faults, [""; 0]);
+        assert_eq!(errors, [""; 0]);
     }
 
     #[test]
@@ -245,7 +245,7 @@ mod tests {
         ]);
         let last = |name: &str| {
             let read = read_objects(&[directory.path().join(name)]);
-            let text = Fault::texts(vec![read.objects.last().unwrap().fault("wrong")]).concat();
+            let text = Diagnostic::texts(vec![read.objects.last().unwrap().diagnostic("wrong")]).concat();
             text.replace(&format!("{}/", directory.path().display()), "")
         };
         assert_eq!(last("one.yaml"), "one.yaml: wrong");

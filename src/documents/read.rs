@@ -6,95 +6,81 @@ use std::path::{Path, PathBuf};
 
 use crate::yaml::{self, Document};
 
-use super::{Cause, Listing, Problem, list};
+use super::{FileError, FileErrorKind, Listing, list};
 
 /// The size of the largest file that is read, in bytes.
 pub const MAX_FILE_BYTES: u64 = 8 << 20;
 
-/// The least capacity with which the usual allocator makes a mapping of its own for a buffer, gives it back as soon as it is
-/// freed, and learns nothing from that. Of smaller large ones it learns to keep them, and what is kept grows with them. What
-/// is not written to takes no memory.
-pub const OWN_MAPPING: usize = (32 << 20) + 4096;
-
-/// Up to here a buffer is nothing out of the ordinary.
-const SMALL: usize = 128 << 10;
-
-/// What stands for the standard input, where objects are wanted.
+/// Stands for standard input where objects are read.
 pub const STDIN: &str = "-";
 
-/// One file and what is in it.
+/// One file.
 #[derive(Clone, Debug)]
 pub struct File {
     /// Its path, as the user named it or as it was found in a directory.
     pub path: PathBuf,
-    /// Its documents, in their order; none if the file holds only comments.
+    /// Its documents; none if it holds only comments.
     pub documents: Vec<Document>,
 }
 
-/// What came of reading files: all that could be read, and all that is wrong with the others.
+/// The files that could be read, and why others could not.
 #[derive(Debug, Default)]
-pub struct Reading {
-    /// The files that could be read, by path.
+pub struct Files {
+    /// By path.
     pub files: Vec<File>,
-    /// What is wrong with the others, by path.
-    pub problems: Vec<Problem>,
+    /// By path.
+    pub errors: Vec<FileError>,
 }
 
-impl Reading {
-    /// The files, if there is nothing wrong with any.
-    pub fn into_result(self) -> Result<Vec<File>, Vec<Problem>> {
-        if self.problems.is_empty() { Ok(self.files) } else { Err(self.problems) }
+impl Files {
+    /// The files, if all could be read.
+    pub fn into_result(self) -> Result<Vec<File>, Vec<FileError>> {
+        if self.errors.is_empty() { Ok(self.files) } else { Err(self.errors) }
     }
 }
 
-/// Reads the files, and those in the directories, that `paths` name.
-pub fn read(paths: &[PathBuf]) -> Reading {
-    let Listing { files, problems, .. } = list(paths);
-    let mut reading = Reading { files: Vec::new(), problems };
+/// Reads the files at `paths`, and those in the directories at `paths`.
+pub fn read(paths: &[PathBuf]) -> Files {
+    let Listing { files, errors, .. } = list(paths);
+    let mut read = Files { files: Vec::new(), errors };
     for path in files {
         match read_file(&path) {
-            Ok(documents) => reading.files.push(File { path, documents }),
-            Err(cause) => reading.problems.push(Problem { path, cause }),
+            Ok(documents) => read.files.push(File { path, documents }),
+            Err(kind) => read.errors.push(FileError { path, kind }),
         }
     }
-    reading.problems.sort_by(|a, b| a.path.cmp(&b.path));
-    reading
+    read.errors.sort_by(|a, b| a.path.cmp(&b.path));
+    read
 }
 
-pub(super) fn read_file(path: &Path) -> Result<Vec<Document>, Cause> {
+pub(super) fn read_file(path: &Path) -> Result<Vec<Document>, FileErrorKind> {
     parse(&read_bytes(path, MAX_FILE_BYTES)?)
 }
 
-pub(super) fn read_from(input: impl Read) -> Result<Vec<Document>, Cause> {
-    parse(&take(input, MAX_FILE_BYTES, 0)?)
+pub(super) fn read_from(input: impl Read) -> Result<Vec<Document>, FileErrorKind> {
+    parse(&read_limited(input, MAX_FILE_BYTES)?)
 }
 
-/// Reads what is in the file at `path`, if it is no more than `limit`.
-pub fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Cause> {
+/// The bytes of the file at `path`. More than `limit` of them are an error.
+pub fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, FileErrorKind> {
     let file = fs::File::open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_dir() {
-        return Err(Cause::Directory);
+    if file.metadata()?.is_dir() {
+        return Err(FileErrorKind::Directory);
     }
-    // One more, so that its end is seen without asking for more memory.
-    let likely = usize::try_from(metadata.len()).map_or(0, |length| length.saturating_add(1));
-    take(file, limit, if likely < SMALL { likely } else { likely.max(OWN_MAPPING) })
+    read_limited(file, limit)
 }
 
-/// `likely` is how much there may be; what there is counts.
-fn take(input: impl Read, limit: u64, likely: usize) -> Result<Vec<u8>, Cause> {
-    // No more than is read can be needed, whatever the system says of the file.
-    let most = usize::try_from(limit + 1).unwrap_or(usize::MAX).max(OWN_MAPPING);
-    let mut bytes = Vec::with_capacity(likely.min(most));
+fn read_limited(input: impl Read, limit: u64) -> Result<Vec<u8>, FileErrorKind> {
+    let mut bytes = Vec::new();
     input.take(limit + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > limit { Err(Cause::TooLarge { limit }) } else { Ok(bytes) }
+    if bytes.len() as u64 > limit { Err(FileErrorKind::TooLarge { limit }) } else { Ok(bytes) }
 }
 
-/// The documents in what has been read from a file.
-pub fn parse(bytes: &[u8]) -> Result<Vec<Document>, Cause> {
+/// The documents in the bytes of a file.
+pub fn parse(bytes: &[u8]) -> Result<Vec<Document>, FileErrorKind> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let line = bytes[..error.valid_up_to()].split(|&byte| byte == b'\n').count();
-        Cause::Encoding { line }
+        FileErrorKind::Encoding { line }
     })?;
     Ok(yaml::documents(text)?)
 }
@@ -116,14 +102,14 @@ mod tests {
         directory
     }
 
-    fn names(reading: &Reading, below: &Path) -> Vec<String> {
+    fn names(reading: &Files, below: &Path) -> Vec<String> {
         let name = |file: &File| file.path.strip_prefix(below).unwrap().display().to_string();
         reading.files.iter().map(name).collect()
     }
 
-    fn problems(reading: &Reading, below: &Path) -> Vec<String> {
+    fn problems(reading: &Files, below: &Path) -> Vec<String> {
         let name = |path: &Path| path.strip_prefix(below).unwrap().display().to_string();
-        reading.problems.iter().map(|it| format!("{}: {}", name(it.path()), it.cause())).collect()
+        reading.errors.iter().map(|it| format!("{}: {}", name(it.path()), it.kind())).collect()
     }
 
     #[test]
@@ -155,7 +141,7 @@ mod tests {
         }
         let reading = read(&[directory.path().to_owned()]);
         assert_eq!(names(&reading, directory.path()), ["a.yaml", "b.yaml"]);
-        assert!(reading.problems.is_empty(), "{:?}", reading.problems);
+        assert!(reading.errors.is_empty(), "{:?}", reading.errors);
     }
 
     #[test]
@@ -197,7 +183,7 @@ mod tests {
                 "missing.yaml: No such file or directory (os error 2)",
             ]
         );
-        assert!(reading.problems[4].to_string().starts_with("failed to read /"));
+        assert!(reading.errors[4].to_string().starts_with("failed to read /"));
         assert_eq!(reading.into_result().unwrap_err().len(), 5);
     }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::policies::PolicyDocuments;
 use super::trial::{KnownClusters, TrialObject, TrialObjects, without_template};
-use crate::documents::{self, Fault};
+use crate::documents::{self, Diagnostic};
 use crate::domain::{ClusterName, Schedule};
 use crate::engine::PolicySet;
 use crate::json::Value;
@@ -75,7 +75,7 @@ pub fn check(input: &CheckInput<'_>) -> Checked {
         ),
     }
     Checked {
-        findings: Fault::texts(report.findings),
+        findings: Diagnostic::texts(report.findings),
         refused,
         documents: documents.sources.len(),
         notes: report.notes,
@@ -94,7 +94,7 @@ fn try_objects(
     report.notes.extend(notes);
     let runtime = match tokio::runtime::Builder::new_current_thread().build() {
         Ok(runtime) => runtime,
-        Err(error) => return report.findings.push(Fault::of(Path::new("reviser"), &error.to_string())),
+        Err(error) => return report.findings.push(Diagnostic::of(Path::new("reviser"), &error.to_string())),
     };
     let clusters = TrialClusters::new(&input.schedule, &input.known, set);
     let definitions = definitions.iter().flat_map(|(_, document)| objects_in(&document.value)).collect();
@@ -154,13 +154,13 @@ fn objects_in<'v>(document: &'v Value<'static>) -> Vec<&'v Value<'static>> {
 }
 
 /// The documents in these files, and the faults in them.
-fn read(paths: &[PathBuf]) -> (Vec<(PathBuf, Document)>, Vec<Fault>) {
+fn read(paths: &[PathBuf]) -> (Vec<(PathBuf, Document)>, Vec<Diagnostic>) {
     if paths.is_empty() {
         return Default::default();
     }
-    let reading = documents::read(paths);
-    let faults = reading.problems.iter().map(Fault::from).collect();
-    let files = reading.files.into_iter();
+    let read = documents::read(paths);
+    let faults = read.errors.iter().map(Diagnostic::from).collect();
+    let files = read.files.into_iter();
     let documents = files.flat_map(|file| file.documents.into_iter().map(move |it| (file.path.clone(), it)));
     (documents.collect(), faults)
 }

@@ -7,7 +7,7 @@ use super::idle;
 use super::repeat::Repeated;
 use crate::app::policies::PolicyDocuments;
 use crate::app::trial::{KnownClusters, ParsedObject, TrialObject};
-use crate::documents::Fault;
+use crate::documents::Diagnostic;
 use crate::domain::{ClusterName, Code, Failure, Schedule, Target, TargetCluster};
 use crate::engine::{IdleTransformation, ObjectSource, PolicySet, Revision, Rule, StepOutcome, TraceStep};
 use crate::json::{ParseError, Pointer, Value};
@@ -29,7 +29,7 @@ pub(super) struct Trials<'t> {
 
 #[derive(Debug, Default)]
 pub(super) struct CheckReport {
-    pub(super) findings: Vec<Fault>,
+    pub(super) findings: Vec<Diagnostic>,
     pub(super) notes: Vec<String>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::documents::{self, Fault, Object};
+use crate::documents::{self, Diagnostic, Object};
 use crate::domain::{ClusterName, Schedule, Target, Workload};
 use crate::json::{ParseError, Text, Value};
 use crate::policy;
@@ -21,7 +21,7 @@ pub struct TrialObject {
 pub struct TrialObjects {
     /// In the order of the files.
     pub objects: Vec<TrialObject>,
-    pub faults: Vec<Fault>,
+    pub faults: Vec<Diagnostic>,
     /// The documents that are skipped, each with the reason.
     pub notes: Vec<String>,
 }
@@ -35,7 +35,7 @@ impl TrialObjects {
             read.objects.push(TrialObject { workload, text, original: None, source });
         }
         if read.objects.is_empty() && read.faults.is_empty() {
-            read.faults.extend(paths.first().map(|path| Fault::of(path, "there is no object in it")));
+            read.faults.extend(paths.first().map(|path| Diagnostic::of(path, "there is no object in it")));
         }
         if let Some(original) = original {
             read.read_templates(original);
@@ -45,26 +45,26 @@ impl TrialObjects {
 
     /// The objects in files. Policies are skipped, with a note if `notes`.
     fn identified(&mut self, paths: &[PathBuf], notes: bool) -> Vec<Identified> {
-        let documents::Objects { objects, faults } = documents::read_objects(paths);
-        self.faults.extend(faults);
+        let documents::Objects { objects, errors } = documents::read_objects(paths);
+        self.faults.extend(errors);
         let mut identified = Vec::new();
         for source in objects {
             if let Some(kind) = policy::own_kind(&source.value) {
-                let note = source.fault(&format!("skipped, because a {kind} of reviser is not revised"));
+                let note = source.diagnostic(&format!("skipped, because a {kind} of reviser is not revised"));
                 self.notes.extend(notes.then(|| note.to_string()));
                 continue;
             }
             let workload = match Workload::read(&source.value) {
                 Ok(workload) => workload,
                 Err(problem) => {
-                    self.faults.push(source.fault(&problem));
+                    self.faults.push(source.diagnostic(&problem));
                     continue;
                 }
             };
             let text = source.value.to_string();
             match Text::parse(text.as_bytes()).map(drop) {
                 Ok(()) => identified.push(Identified { workload, text, source }),
-                Err(error) => self.faults.push(source.fault(&error.to_string())),
+                Err(error) => self.faults.push(source.diagnostic(&error.to_string())),
             }
         }
         identified
@@ -83,7 +83,7 @@ impl TrialObjects {
             let names: Vec<String> =
                 templates.iter().map(|template| template.workload.qualified_name()).collect();
             let held = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
-            self.faults.push(Fault::of(
+            self.faults.push(Diagnostic::of(
                 path,
                 &format!(
                     "holds {held}, but no template of an object of --filename; a template has the kind, namespace and name of its object"
@@ -151,8 +151,8 @@ impl TrialObject {
         self.workload.is_chaperon()
     }
 
-    pub fn fault(&self, problem: &str) -> Fault {
-        self.source.fault(problem)
+    pub fn fault(&self, problem: &str) -> Diagnostic {
+        self.source.diagnostic(problem)
     }
 
     /// The name in messages: the file, if that holds only this object.

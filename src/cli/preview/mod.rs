@@ -8,7 +8,7 @@ use super::args::{PreviewArgs, PreviewFormat};
 use super::exit::CliError;
 use super::{output, trial};
 use crate::app::{self, ParsedObject, TrialObject, TrialObjects};
-use crate::documents::Fault;
+use crate::documents::Diagnostic;
 use crate::domain::{AllocationKey, ClusterName, Failure, Schedule, Workload};
 use crate::engine::{IdleTransformation, ObjectSource, PolicySet, Revision, Selection, Trace};
 use crate::json::Value;
@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &PreviewArgs) -> Result<(), CliError> {
     let TrialObjects { objects, faults, notes } =
         TrialObjects::read(&arguments.trial.filenames, arguments.trial.original.as_deref());
     if !faults.is_empty() {
-        return Err(CliError::Refused(Fault::texts(faults).join("\n")));
+        return Err(CliError::Refused(Diagnostic::texts(faults).join("\n")));
     }
     for note in &notes {
         output::note(note);

@@ -1,19 +1,17 @@
-//! Bindings, Works and clusters out of files: [`StateFiles`].
+//! Bindings, Works and clusters in files: [`StateFiles`].
 //!
-//! The files are read at the start, and again when they have changed. Whether they have is looked at on *every* lookup,
-//! by what the system says about them (`Look`), because a stale answer would make a wrong revision that nothing makes
-//! anew. What holds:
+//! The files are read at the start, and again when they have changed. *Every* lookup checks their metadata
+//! ([`FileStamps`]), because a stale answer would make a wrong revision that no later event corrects.
 //!
-//! * a lookup is answered from one whole set of files, as it was on disk when the lookup began, or later;
-//! * a set that can't be read, or that has a fault anywhere, changes nothing: the last good one stays in force until the
-//!   files are mended, and [`is_stale`](StateFiles::is_stale) says so. Each such state of the files is logged once;
-//! * one reads, the others wait; who began to wait after a reading has begun reads again.
+//! * A lookup is answered from all files as they were on disk at one moment after the lookup began.
+//! * Files of which one can't be read or is invalid change nothing: the last valid snapshot stays active until they are
+//!   fixed, and [`is_stale`](StateFiles::is_stale) is true. Each such state of the files is logged once.
+//! * One lookup reads, the others wait. A lookup that began after a read had begun reads again.
 //!
-//! What can't be told: of a file that is written in place, what was written so far may be a whole set by itself. So files
-//! are best replaced as a whole, by renaming. It relies on a file system that shows changes at once, as local ones do.
+//! A file that is written in place may be valid while it is half written, so files should be replaced by renaming. The
+//! file system has to show changes at once, as local ones do.
 
 mod read;
-mod reader;
 
 #[cfg(test)]
 mod tests;
@@ -28,101 +26,87 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::sync::Mutex;
 
-use self::read::{Reading, read};
-use self::reader::Reader;
+use self::read::{SnapshotRead, read};
 use super::snapshot::{Counts, Match, Snapshot};
 use super::{BindingLister, BindingLookup, ClusterLister, LookupError, WorkLister};
-use crate::documents::Look;
+use crate::documents::FileStamps;
 use crate::domain::{Binding, BindingName, Cluster, ClusterKind, ClusterName, Delivery, Workload};
 
-/// Bindings, Works and clusters, as files say that they are. All clones are one.
+/// Bindings, Works and clusters in files. All clones share one snapshot.
 #[derive(Clone, Debug)]
 pub struct StateFiles(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     paths: Vec<PathBuf>,
-    held: ArcSwap<Held>,
-    /// Whose turn it is to read.
-    turn: Arc<Mutex<()>>,
-    /// How many readings have begun.
+    active: ArcSwap<Active>,
+    /// Held by the lookup that reads.
+    reading: Arc<Mutex<()>>,
+    /// How many reads have begun.
     begun: AtomicU64,
-    reader: Reader,
 }
 
-/// What is in force, and what was seen last.
+/// The active snapshot, and the files as they were read last.
 #[derive(Debug)]
-struct Held {
-    /// The last good set.
+struct Active {
+    /// The last valid one.
     snapshot: Arc<Snapshot>,
-    look: Look,
-    /// A digest of what was read last, if it could be read.
+    stamps: FileStamps,
     digest: Option<u64>,
-    /// What was wrong with it. Then the set that is in force is an older one.
-    faults: Vec<String>,
+    /// What is wrong with the files. If there is something, the snapshot is older than they are.
+    errors: Vec<String>,
 }
 
 impl StateFiles {
-    /// Reads the files, and those in the directories, that `paths` name. An empty directory is a set without documents.
+    /// Reads the files and directories at `paths`. An empty directory is a set without documents.
     ///
-    /// The error is every fault of every document, each in one line, for the user. This blocks while it reads.
+    /// Fails with all errors of all documents, one a line. Blocks.
     pub fn open(paths: Vec<PathBuf>) -> Result<Self, Vec<String>> {
-        let reader = Reader::start().map_err(|error| vec![format!("no thread to read them: {error}")])?;
-        let named = paths.clone();
-        let Some(reading) = reader.run_here(move || read(&named, None)) else {
-            return Err(vec!["they can't be read".to_owned()]);
-        };
-        let Reading { look, digest, result } = reading;
+        let SnapshotRead { stamps, digest, result } = read(&paths, None);
         let snapshot = Arc::new(result.unwrap_or_else(|| Ok(Snapshot::default()))?);
-        say("state loaded", snapshot.counts());
-        let held = ArcSwap::from_pointee(Held { snapshot, look, digest, faults: Vec::new() });
-        let (turn, begun) = (Arc::default(), AtomicU64::default());
-        Ok(Self(Arc::new(Inner { paths, held, turn, begun, reader })))
+        log_counts("state loaded", snapshot.counts());
+        let active = ArcSwap::from_pointee(Active { snapshot, stamps, digest, errors: Vec::new() });
+        let (reading, begun) = (Arc::default(), AtomicU64::default());
+        Ok(Self(Arc::new(Inner { paths, active, reading, begun })))
     }
 
-    /// Looks at the files now. Lookups do so by themselves; this is for those who want to know without one.
-    pub async fn look(&self) {
-        // Whatever went wrong has been logged.
+    /// Checks the files, and reads them again if they have changed. Lookups do this by themselves.
+    pub async fn refresh(&self) {
+        // Errors have been logged.
         let _ = self.current().await;
     }
 
-    /// Whether, by the last look at them, the files are not what is in force, because something is wrong with them.
+    /// Whether the files were invalid when they were last checked, so that an older snapshot is active.
     pub fn is_stale(&self) -> bool {
-        !self.0.held.load().faults.is_empty()
+        !self.0.active.load().errors.is_empty()
     }
 
-    /// How much was read of what.
-    pub fn counts(&self) -> Counts {
-        self.0.held.load().snapshot.counts().clone()
-    }
-
-    /// The names of the clusters and targets that were read last.
+    /// The names of the clusters and targets in the active snapshot.
     pub fn cluster_names(&self) -> BTreeSet<ClusterName> {
-        self.0.held.load().snapshot.cluster_names().collect()
+        self.0.active.load().snapshot.cluster_names().collect()
     }
 
-    /// The set that is in force now.
     async fn current(&self) -> Result<Arc<Snapshot>, LookupError> {
         let inner = &self.0;
         let begun = inner.begun.load(Ordering::SeqCst);
-        let held = inner.held.load();
-        if held.look.is_current() {
-            return Ok(Arc::clone(&held.snapshot));
+        let active = inner.active.load();
+        if active.stamps.is_current() {
+            return Ok(Arc::clone(&active.snapshot));
         }
-        drop(held);
-        let turn = Arc::clone(&inner.turn).lock_owned().await;
-        // All readings that have begun have ended, so one that began after this lookup did is as good as another.
+        drop(active);
+        let guard = Arc::clone(&inner.reading).lock_owned().await;
+        // A read that began after this lookup has ended by now, and is recent enough.
         if inner.begun.load(Ordering::SeqCst) > begun {
-            return Ok(Arc::clone(&inner.held.load().snapshot));
+            return Ok(Arc::clone(&inner.active.load().snapshot));
         }
-        let this = Arc::clone(inner);
-        let reading = inner.reader.run(move || {
-            // Kept until the end, also if nobody waits for it any more.
-            let _turn = turn;
-            this.read_again()
+        let inner = Arc::clone(inner);
+        let read = tokio::task::spawn_blocking(move || {
+            // Held until the read ends, also if this lookup is dropped.
+            let _guard = guard;
+            inner.read_again()
         });
-        reading.await.ok_or_else(|| {
-            tracing::error!("the state files can't be read");
+        read.await.map_err(|error| {
+            tracing::error!(%error, "failed to read the state files");
             LookupError::Failed("the state files can't be read; see the log of reviser".to_owned())
         })
     }
@@ -167,27 +151,28 @@ impl StateFiles {
 }
 
 impl Inner {
-    /// Reads the files, and puts what they say in force. Called by one at a time.
+    /// Reads the files and activates the snapshot if they are valid. Called by one thread at a time.
     fn read_again(&self) -> Arc<Snapshot> {
         self.begun.fetch_add(1, Ordering::SeqCst);
-        let before = self.held.load_full();
-        let Reading { look, digest, result } = read(&self.paths, before.digest);
-        let (snapshot, faults) = match result {
-            None => (Arc::clone(&before.snapshot), before.faults.clone()),
-            Some(Ok(snapshot)) => (Arc::new(snapshot), Vec::new()),
-            Some(Err(faults)) => (Arc::clone(&before.snapshot), faults),
-        };
-        if faults.is_empty() {
-            if !Arc::ptr_eq(&snapshot, &before.snapshot) {
-                say("state read again", snapshot.counts());
+        let before = self.active.load_full();
+        let SnapshotRead { stamps, digest, result } = read(&self.paths, before.digest);
+        let (snapshot, errors) = match result {
+            None => (Arc::clone(&before.snapshot), before.errors.clone()),
+            Some(Ok(snapshot)) => {
+                log_counts("state read again", snapshot.counts());
+                (Arc::new(snapshot), Vec::new())
             }
-        } else if faults != before.faults {
-            tracing::warn!(
-                error = first_of(&faults),
-                "the state files are refused: the last good ones stay in force until they are mended"
-            );
-        }
-        self.held.store(Arc::new(Held { snapshot: Arc::clone(&snapshot), look, digest, faults }));
+            Some(Err(errors)) => {
+                if errors != before.errors {
+                    tracing::warn!(
+                        error = join_some(&errors),
+                        "the state files are refused: the last good ones stay in force until they are fixed"
+                    );
+                }
+                (Arc::clone(&before.snapshot), errors)
+            }
+        };
+        self.active.store(Arc::new(Active { snapshot: Arc::clone(&snapshot), stamps, digest, errors }));
         snapshot
     }
 }
@@ -237,8 +222,7 @@ impl ClusterLister for StateFiles {
     }
 }
 
-/// Logs what a set holds.
-fn say(message: &str, counts: &Counts) {
+fn log_counts(message: &str, counts: &Counts) {
     let Counts { bindings, works, clusters, targets, others } = counts;
     tracing::info!(bindings, works, clusters, targets, "{message}");
     if *bindings > 0 && *works == 0 {
@@ -252,12 +236,12 @@ fn say(message: &str, counts: &Counts) {
     }
 }
 
-/// As many faults as a line of the log takes.
-fn first_of(faults: &[String]) -> String {
+/// The first errors, and how many more there are.
+fn join_some(errors: &[String]) -> String {
     const MOST: usize = 10;
-    let more = faults.len().saturating_sub(MOST);
+    let more = errors.len().saturating_sub(MOST);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-    format!("{}{more}", faults[..faults.len().min(MOST)].join("; "))
+    format!("{}{more}", errors[..errors.len().min(MOST)].join("; "))
 }
 
 /// `Rollout.deploy.example.com shop/checkout`

@@ -108,7 +108,7 @@ impl KubeState {
             let work = Work::read(text.root()).map_err(|failure| unreadable(failure.message()))?;
             deliveries.extend(work.delivery(&cluster, workload));
         }
-        Ok(snapshot::one_a_cluster(deliveries))
+        Ok(snapshot::merge_by_cluster(deliveries))
     }
 }
 

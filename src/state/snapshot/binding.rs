@@ -4,11 +4,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::draft::UNKNOWN;
+use super::builder::UNKNOWN;
 use super::{Node, Notes};
 use crate::domain::{Binding, ClusterName, GroupVersionKind, Schedule, TargetCluster, Workload};
 
-/// Reads a binding, and whose it is. `namespace` is empty for a `ClusterResourceBinding`.
+/// Reads a binding and the workload that it belongs to. `namespace` is empty for a `ClusterResourceBinding`.
 pub(super) fn read(
     object: &Node<'_>,
     namespace: &str,
@@ -33,8 +33,8 @@ fn workload(spec: &Node<'_>, namespace: &str, notes: &mut Notes) -> Option<Workl
     let resource = spec.required_map("resource", notes)?;
     let api_version = resource.required_name("apiVersion", notes);
     let kind = resource.required_name("kind", notes);
-    // A binding in a namespace is of an object in the same one. It is the last field that we read of a file as kubectl prints
-    // it, so that it also tells a file that is half written, be it in the middle of this name.
+    // A binding in a namespace belongs to an object in the same one. As kubectl prints bindings, this is the last field that is
+    // read, so that the check also finds files that are half written.
     let own = if namespace.is_empty() {
         resource.optional_string("namespace", notes)
     } else {
@@ -53,7 +53,7 @@ fn workload(spec: &Node<'_>, namespace: &str, notes: &mut Notes) -> Option<Workl
     })
 }
 
-/// `spec.clusters`, then those of `spec.requiredBy` that are not yet there.
+/// `spec.clusters`, then those of `spec.requiredBy` that are not among them.
 fn schedule(spec: &Node<'_>, notes: &mut Notes) -> Option<Schedule> {
     let before = notes.len();
     let mut first: HashMap<ClusterName, Node<'_>> = HashMap::new();
@@ -78,7 +78,7 @@ fn schedule(spec: &Node<'_>, notes: &mut Notes) -> Option<Schedule> {
             owner.list("clusters", notes).iter().filter_map(|entry| target(entry, notes)).collect();
         clusters.extend(targets.into_iter().filter(|target| seen.insert(target.name.clone())));
     }
-    // What has a fault is refused whatever comes of this.
+    // After an error there is no snapshot.
     if notes.len() > before { None } else { Schedule::new(clusters).ok() }
 }
 

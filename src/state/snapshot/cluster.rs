@@ -107,13 +107,13 @@ mod tests {
     use crate::documents;
     use crate::domain::{Cluster, ClusterName};
     use crate::json::Value;
-    use crate::state::snapshot::{Draft, Snapshot};
+    use crate::state::snapshot::{Snapshot, SnapshotBuilder};
 
     fn read(text: &str) -> Result<Snapshot, Vec<String>> {
-        let mut draft = Draft::default();
+        let mut builder = SnapshotBuilder::default();
         let documents = documents::parse(text.as_bytes()).map_err(|cause| vec![cause.to_string()])?;
-        draft.add(Path::new("a"), &documents);
-        draft.finish()
+        builder.add(Path::new("a"), &documents);
+        builder.finish()
     }
 
     fn find(snapshot: &Snapshot, name: &str, namespace: &str) -> Option<Cluster> {

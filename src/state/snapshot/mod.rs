@@ -1,17 +1,13 @@
-//! What documents say about bindings, Works and clusters, at one moment: [`Snapshot`].
+//! Bindings, Works and clusters of documents at one moment: [`Snapshot`].
 //!
-//! Made by a [`Draft`] from the documents of any number of files, all of them or none: a set with a fault is no set. What
-//! it holds is what can be asked about; the documents are not kept. Nothing in here reads a file or changes after it was
-//! made.
-//!
-//! A workload is found by group, kind, namespace and name. Its version may be another than the one that its binding was
-//! written with.
+//! A [`SnapshotBuilder`] builds it from the documents of any number of files. One invalid document makes all of them
+//! invalid. The documents are not kept. Workloads are looked up by group, kind, namespace and name, without the version.
 
 mod binding;
+mod builder;
 mod cluster;
-mod draft;
-mod frugal;
-mod one;
+mod object;
+mod works;
 
 #[cfg(test)]
 mod tests;
@@ -21,23 +17,24 @@ use std::collections::{BTreeMap, HashMap};
 use crate::domain::{Binding, BindingName, Cluster, ClusterKind, ClusterName, Delivery, Workload};
 use crate::json::{self, Notes};
 
+pub use builder::SnapshotBuilder;
 pub(in crate::state) use cluster::Clusters;
-pub use draft::Draft;
-pub(in crate::state) use one::{one_a_cluster, read_binding, read_cluster};
+pub(in crate::state) use object::{read_binding, read_cluster};
+pub(in crate::state) use works::merge_by_cluster;
 
 /// A value of a document and its place.
 type Node<'d> = json::Node<'d, 'd>;
 
-/// What documents say.
+/// Bindings, Works and clusters.
 #[derive(Debug, Default)]
 pub struct Snapshot {
-    bindings: HashMap<Identity, Vec<Binding>>,
-    works: HashMap<Identity, Vec<Delivery>>,
+    bindings: HashMap<WorkloadKey, Vec<Binding>>,
+    works: HashMap<WorkloadKey, Vec<Delivery>>,
     clusters: Clusters,
     counts: Counts,
 }
 
-/// How much was read of what.
+/// How many objects of each kind were read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// `ResourceBinding` and `ClusterResourceBinding`.
@@ -48,46 +45,41 @@ pub struct Counts {
     pub clusters: usize,
     /// `Target` and `ClusterTarget`.
     pub targets: usize,
-    /// How many objects were passed over because nothing is known about their kind, by `Kind.group`.
+    /// Objects of other kinds, which are not read, by `Kind.group`.
     pub others: BTreeMap<String, usize>,
 }
 
-/// What a snapshot has for a workload.
+/// The bindings of a workload.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Match<'s> {
-    /// This binding.
+    /// One, or the one that was named.
     One(&'s Binding),
-    /// Nothing.
+    /// None.
     Nothing,
-    /// Several, of which none is meant more than the others.
+    /// Several, none of which was named.
     Several(&'s [Binding]),
 }
 
-/// A workload without its version.
+/// Identifies a workload whatever its version.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Identity {
-    group: Box<str>,
-    kind: Box<str>,
-    namespace: Box<str>,
-    name: Box<str>,
+struct WorkloadKey {
+    group: String,
+    kind: String,
+    namespace: String,
+    name: String,
 }
 
-impl Identity {
+impl WorkloadKey {
     fn of(workload: &Workload) -> Self {
-        let Workload { gvk, namespace, name } = workload;
-        Self {
-            group: gvk.group.as_str().into(),
-            kind: gvk.kind.as_str().into(),
-            namespace: namespace.as_str().into(),
-            name: name.as_str().into(),
-        }
+        let Workload { gvk, namespace, name } = workload.clone();
+        Self { group: gvk.group, kind: gvk.kind, namespace, name }
     }
 }
 
 impl Snapshot {
     /// The binding of `workload`; of several, the one that `named` names.
     pub fn binding(&self, workload: &Workload, named: Option<&BindingName>) -> Match<'_> {
-        let found = self.bindings.get(&Identity::of(workload)).map_or(&[][..], Vec::as_slice);
+        let found = self.bindings.get(&WorkloadKey::of(workload)).map_or(&[][..], Vec::as_slice);
         match found {
             [] => Match::Nothing,
             [one] => Match::One(one),
@@ -98,18 +90,18 @@ impl Snapshot {
         }
     }
 
-    /// What the Works say about `workload`, at most one a cluster.
+    /// The deliveries of `workload`, at most one for each cluster.
     pub fn deliveries(&self, workload: &Workload) -> &[Delivery] {
-        self.works.get(&Identity::of(workload)).map_or(&[], Vec::as_slice)
+        self.works.get(&WorkloadKey::of(workload)).map_or(&[], Vec::as_slice)
     }
 
-    /// What is known about the cluster `name`, for a workload in `namespace`: a `Cluster` says, else a `ClusterTarget`, else
-    /// the `Target` in that namespace.
+    /// The cluster `name`, for a workload in `namespace`: the `Cluster`, else the `ClusterTarget`, else the `Target` in that
+    /// namespace.
     pub fn cluster(&self, name: &ClusterName, namespace: &str) -> Option<Cluster> {
         self.clusters.find(name, namespace)
     }
 
-    /// All that goes by that name for a workload in `namespace`, each as what it is.
+    /// All clusters and targets of that name for a workload in `namespace`.
     pub fn namesakes(&self, name: &ClusterName, namespace: &str) -> Vec<(ClusterKind, Cluster)> {
         self.clusters.namesakes(name, namespace)
     }
@@ -119,7 +111,7 @@ impl Snapshot {
         self.clusters.names()
     }
 
-    /// How much was read of what.
+    /// How many objects of each kind were read.
     pub fn counts(&self) -> &Counts {
         &self.counts
     }

@@ -15,11 +15,11 @@ macro_rules! captures {
 }
 
 fn read(files: &[(&str, &str)]) -> Result<Snapshot, Vec<String>> {
-    let mut draft = Draft::default();
+    let mut builder = SnapshotBuilder::default();
     for (path, text) in files {
-        draft.add(Path::new(path), &parse(text));
+        builder.add(Path::new(path), &parse(text));
     }
-    draft.finish()
+    builder.finish()
 }
 
 fn parse(text: &str) -> Vec<yaml::Document> {

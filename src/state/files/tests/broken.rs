@@ -84,9 +84,9 @@ fn shortened() -> Value<'static> {
 
 /// The binding in the capture.
 fn whole() -> Binding {
-    let mut draft = crate::state::snapshot::Draft::default();
-    draft.add(Path::new("a"), &crate::documents::parse(CAPTURE.as_bytes()).unwrap());
-    match draft.finish().unwrap().binding(&workload("checkout"), None) {
+    let mut builder = crate::state::snapshot::SnapshotBuilder::default();
+    builder.add(Path::new("a"), &crate::documents::parse(CAPTURE.as_bytes()).unwrap());
+    match builder.finish().unwrap().binding(&workload("checkout"), None) {
         Match::One(binding) => binding.clone(),
         other => panic!("{other:?}"),
     }

@@ -88,19 +88,19 @@ async fn files_that_rest_are_not_read_again() {
     let files = directory.open(&[""]).unwrap();
     let deadline = Instant::now() + Duration::from_secs(20);
     // Read anew for as long as a change might not show, and not longer.
-    while !files.0.held.load().look.is_current() {
+    while !files.0.active.load().stamps.is_current() {
         assert!(Instant::now() < deadline, "it never settles");
         assert_eq!(replicas(&files, "checkout").await, Ok(1));
     }
-    let (begun, held) = (files.0.begun.load(Ordering::SeqCst), files.0.held.load_full());
+    let (begun, active) = (files.0.begun.load(Ordering::SeqCst), files.0.active.load_full());
     for _ in 0..100 {
         assert_eq!(replicas(&files, "checkout").await, Ok(1));
     }
     assert_eq!(files.0.begun.load(Ordering::SeqCst), begun);
     // A new time on the same content is no new set.
-    let snapshot = Arc::clone(&held.snapshot);
+    let snapshot = Arc::clone(&active.snapshot);
     directory.write("a.yaml", &binding("checkout", 1));
     assert_eq!(replicas(&files, "checkout").await, Ok(1));
     assert!(files.0.begun.load(Ordering::SeqCst) > begun);
-    assert!(Arc::ptr_eq(&snapshot, &files.0.held.load().snapshot));
+    assert!(Arc::ptr_eq(&snapshot, &files.0.active.load().snapshot));
 }

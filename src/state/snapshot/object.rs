@@ -1,17 +1,14 @@
-//! One object, as an API server has it.
+//! Reads single objects of an API server.
 
 use std::collections::BTreeMap;
 
-use super::binding;
-use super::cluster;
-use super::draft::join;
-use super::{Node, Notes};
+use super::{Node, Notes, binding, cluster};
 use crate::domain::{
-    Binding, Cluster, ClusterKind, ClusterName, Delivery, StoredBinding, Workload, annotated_allocation,
+    Binding, Cluster, ClusterKind, ClusterName, StoredBinding, Workload, annotated_allocation,
 };
-use crate::json::{Object, Pointer, Value};
+use crate::json::Value;
 
-/// Reads a binding, and whose it is. `namespace` is empty for a `ClusterResourceBinding`. The error says what is wrong with it.
+/// Reads a binding and the workload that it belongs to. `namespace` is empty for a `ClusterResourceBinding`.
 pub(in crate::state) fn read_binding(text: &str, namespace: &str) -> Result<(Workload, Binding), String> {
     whole(text, |object, notes| {
         let metadata = object.required_map("metadata", notes)?;
@@ -24,7 +21,7 @@ pub(in crate::state) fn read_binding(text: &str, namespace: &str) -> Result<(Wor
     })
 }
 
-/// Where allocations are, as the annotations of a binding say. An empty one says nothing.
+/// The allocations in the annotations of a binding. Empty values are ignored.
 fn allocations(metadata: &Node<'_>, notes: &mut Notes) -> BTreeMap<String, ClusterName> {
     let annotations = metadata.strings("annotations", notes);
     let entry = |(key, value): (&str, &str)| {
@@ -33,24 +30,17 @@ fn allocations(metadata: &Node<'_>, notes: &mut Notes) -> BTreeMap<String, Clust
     annotations.into_iter().filter_map(entry).collect()
 }
 
-/// The same, at most one a cluster: the cluster is free of a workload when all Works that deliver it are gone.
-pub(in crate::state) fn one_a_cluster(mut deliveries: Vec<Delivery>) -> Vec<Delivery> {
-    deliveries.sort_by(|a, b| a.cluster.cmp(&b.cluster));
-    deliveries.dedup_by(|other, kept| kept.cluster == other.cluster && join(kept, other));
-    deliveries
-}
-
-/// Reads a cluster or target. The error says what is wrong with it.
+/// Reads a cluster or target.
 pub(in crate::state) fn read_cluster(kind: ClusterKind, name: &str, text: &str) -> Result<Cluster, String> {
     whole(text, |object, notes| cluster::read(kind, ClusterName::new(name)?, object, notes))
 }
 
-/// What `read` makes of an object in which it notes nothing.
+/// Parses an object and reads it; the first error that `read` notes is the result.
 fn whole<T>(text: &str, read: impl FnOnce(&Node<'_>, &mut Notes) -> Option<T>) -> Result<T, String> {
     let value = Value::parse(text.as_bytes()).map_err(|error| error.to_string())?;
     let mut notes = Notes::default();
-    let node = Node { value: &value, field: Pointer::ROOT };
-    if value.as_object().map(Object::len).is_none() {
+    let node = Node::root(&value);
+    if value.as_object().is_none() {
         return Err(format!("must be a map, is {}", value.kind()));
     }
     let read = read(&node, &mut notes);

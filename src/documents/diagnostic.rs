@@ -1,4 +1,4 @@
-//! What is wrong with a document, for the user.
+//! Errors and warnings about documents, as users see them.
 
 use std::fmt;
 use std::path::Path;
@@ -6,24 +6,24 @@ use std::path::Path;
 use crate::json::{Pointer, field_path};
 use crate::yaml::{self, Document};
 
-use super::Problem;
+use super::FileError;
 
-/// One thing that is wrong, told with its place: `FILE: document N, line L: FIELD: PROBLEM`.
+/// An error or a warning, printed as `FILE: document N, line L: FIELD: PROBLEM`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Fault {
+pub struct Diagnostic {
     file: String,
     line: usize,
     text: String,
 }
 
-impl Fault {
-    /// Of a file or directory as a whole.
+impl Diagnostic {
+    /// About a file or directory as a whole.
     pub fn of(path: &Path, problem: &str) -> Self {
         let file = path.display().to_string();
         Self { text: format!("{file}: {problem}"), file, line: 0 }
     }
 
-    /// Of the value at `field` of `document`, which is in the file at `path`.
+    /// About the value at `field` of a document.
     pub fn at(path: &Path, document: &Document, field: &Pointer, problem: &str) -> Self {
         let reading = document.lines.reading(field).filter(|_| yaml::asks_for_a_string(problem));
         let problem = reading.map_or_else(|| problem.to_owned(), |reading| reading.explain(problem));
@@ -31,7 +31,7 @@ impl Fault {
         Self::in_document(path, document.index, line, field, &problem)
     }
 
-    /// The same, of the document with this index, whose value at `field` is on `line`.
+    /// About the value at `field` and `line` of the document with this index.
     pub(super) fn in_document(
         path: &Path,
         document: usize,
@@ -45,21 +45,21 @@ impl Fault {
         Self { text: format!("{file}: document {}, line {line}: {field}{problem}", document + 1), file, line }
     }
 
-    /// The texts of all, by file and line.
-    pub fn texts(mut faults: Vec<Self>) -> Vec<String> {
-        faults.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
-        faults.into_iter().map(|fault| fault.text).collect()
+    /// The texts, sorted by file and line.
+    pub fn texts(mut diagnostics: Vec<Self>) -> Vec<String> {
+        diagnostics.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+        diagnostics.into_iter().map(|diagnostic| diagnostic.text).collect()
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
 }
 
-impl From<&Problem> for Fault {
-    fn from(problem: &Problem) -> Self {
-        Self::of(problem.path(), &problem.cause().to_string())
+impl From<&FileError> for Diagnostic {
+    fn from(error: &FileError) -> Self {
+        Self::of(error.path(), &error.kind().to_string())
     }
 }

@@ -5,54 +5,54 @@ use std::path::{Path, PathBuf};
 
 use crate::yaml::YamlError;
 
-/// What is wrong with one file or directory.
+/// Why a file or directory is not read.
 ///
-/// A list of findings prints `{path}: {cause}`; as an error the cause is its source.
+/// Lists of diagnostics print `{path}: {kind}`; in an error chain the kind is the source.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to read {}", path.display())]
-pub struct Problem {
+pub struct FileError {
     pub(super) path: PathBuf,
     #[source]
-    pub(super) cause: Cause,
+    pub(super) kind: FileErrorKind,
 }
 
-impl Problem {
-    /// The file or directory, as the user named it or as it was found.
+impl FileError {
+    /// The path as the user gave it, or as it was found in a directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// What is wrong with it.
-    pub fn cause(&self) -> &Cause {
-        &self.cause
+    pub fn kind(&self) -> &FileErrorKind {
+        &self.kind
     }
 }
 
-/// The reason of a [`Problem`].
+/// The kind of a [`FileError`].
 #[derive(Debug, thiserror::Error)]
-pub enum Cause {
-    /// It is not there, or the system does not let us have it.
+pub enum FileErrorKind {
+    /// The operating system refused.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// The file is too large.
     #[error("larger than the {} MiB that are read", limit >> 20)]
     TooLarge {
-        /// How many bytes are read.
+        /// The limit in bytes.
         limit: u64,
     },
     /// The file is not UTF-8.
     #[error("not UTF-8 on line {line}")]
     Encoding {
-        /// The line of the first bytes that are not.
+        /// The line of the first invalid bytes.
         line: usize,
     },
-    /// The text is not YAML, or not what is read of it.
+    /// The text is not YAML, or uses a feature of YAML that is not supported.
     #[error(transparent)]
     Yaml(#[from] YamlError),
-    /// There is no file to read in a directory.
+    /// A directory without a file to read.
     #[error("no *.yaml, *.yml or *.json file in this directory")]
     EmptyDirectory,
-    /// A directory where a file is wanted.
+    /// A directory where a file is needed.
     #[error("a directory, and one file is wanted")]
     Directory,
 }

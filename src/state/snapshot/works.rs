@@ -1,0 +1,38 @@
+//! What Works say about one workload.
+
+use crate::domain::{Delivery, Hosts};
+
+/// Merges the deliveries of each cluster into one: the cluster is free of a workload when all Works that deliver it are
+/// gone. The result is ordered by cluster.
+pub(in crate::state) fn merge_by_cluster(mut deliveries: Vec<Delivery>) -> Vec<Delivery> {
+    deliveries.sort_by(|a, b| a.cluster.cmp(&b.cluster));
+    deliveries.dedup_by(|other, kept| {
+        let same = kept.cluster == other.cluster;
+        if same {
+            merge(kept, other);
+        }
+        same
+    });
+    deliveries
+}
+
+fn merge(kept: &mut Delivery, other: &Delivery) {
+    kept.preserves |= other.preserves;
+    kept.deleting_since = kept.deleting_since.zip(other.deleting_since).map(|(a, b)| a.max(b));
+    match (&mut kept.hosts, &other.hosts) {
+        (Hosts::Recorded(hosts), Hosts::Recorded(others)) => {
+            for other in others {
+                if !hosts.contains(other) {
+                    hosts.push(other.clone());
+                }
+            }
+        }
+        // A record without hosts says nothing about a Work without a record.
+        (Hosts::Recorded(hosts), Hosts::Unrecorded) if hosts.is_empty() => kept.hosts = Hosts::Unrecorded,
+        (Hosts::Unrecorded, Hosts::Recorded(others)) if !others.is_empty() => {
+            kept.hosts = other.hosts.clone();
+        }
+        (Hosts::Recorded(_), Hosts::Unrecorded)
+        | (Hosts::Unrecorded, Hosts::Unrecorded | Hosts::Recorded(_)) => {}
+    }
+}
