@@ -47,7 +47,7 @@ struct RuleFinding {
 #[derive(Default)]
 struct ObjectFindings {
     found: BTreeMap<RuleFinding, Vec<ClusterName>>,
-    /// What depends on the name of a made-up cluster, and tells nothing about real clusters.
+    /// What depends on the name of a made-up cluster, and is not about real clusters.
     of_made_up_names: BTreeMap<(usize, Option<usize>, &'static str), String>,
     /// By policy, why some of its rules can't be tried.
     unknown: BTreeMap<usize, Failure>,
