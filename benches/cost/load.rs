@@ -32,7 +32,6 @@ pub(crate) enum Protocol {
 }
 
 impl Protocol {
-    /// As it is called.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Http1 => "HTTP/1.1",
@@ -79,7 +78,6 @@ impl Body {
 pub(crate) struct Expect {
     /// Whether it holds the uid of the request.
     pub(crate) echo: bool,
-    /// What it holds besides.
     pub(crate) holds: &'static [&'static str],
     /// What it does not hold.
     pub(crate) lacks: Option<&'static str>,
@@ -221,7 +219,7 @@ async fn send_on(
 }
 
 fn request(load: &Load, uid: &str) -> anyhow::Result<Request<Full<Bytes>>> {
-    // The headers that the callers send. HTTP/2 takes scheme and authority from the URI, HTTP/1.1 wants a path.
+    // The headers that the callers send. HTTP/2 takes scheme and authority from the URI, HTTP/1.1 requires a path.
     let uri = match load.protocol {
         Protocol::Http1 => format!("{}?timeout=10s", load.path),
         Protocol::Http2 => format!("https://{}{}?timeout=10s", load.address, load.path),

@@ -177,7 +177,7 @@ fn addresses(stderr: impl Read + Send + 'static) -> anyhow::Result<(SocketAddr, 
     let (sender, lines) = mpsc::channel();
     std::thread::spawn(move || {
         for line in BufReader::new(stderr).lines().map_while(Result::ok) {
-            // Nobody listens any more once the addresses are known.
+            // The receiver is dropped once the addresses are known.
             drop(sender.send(line));
         }
     });

@@ -81,7 +81,7 @@ pub(crate) const SCENARIOS: [Scenario; 5] = [
     },
 ];
 
-/// What the server knows of bindings: the one of the captures.
+/// The binding of the captures.
 pub(crate) fn state() -> PathBuf {
     root().join("tests/data/captures/rb-w31.json")
 }

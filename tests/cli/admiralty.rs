@@ -249,7 +249,7 @@ fn a_work_is_revised_for_its_annotation_alone_and_revised_once() {
     assert!(record.contains(r#""rules":["TargetPodTransformation/use-v100-32G"]"#), "{record}");
     assert_eq!(admit(&revised), revised);
 
-    // Whoever takes the annotation away gets back what was there.
+    // Removing the annotation restores the original.
     let mut without = revised.clone();
     let annotations = &mut without["spec"]["workload"]["manifests"][0]["metadata"]["annotations"];
     annotations.as_object_mut().unwrap().remove("multicluster.admiralty.io/targetpodtransformation");

@@ -29,7 +29,7 @@ pub(crate) struct Served {
     pub(crate) server: Server,
     runtime: Runtime,
     client: Client,
-    /// State is looked at anew for each request, so it has to outlive the server.
+    /// The state is read again at each request, so the files have to outlive the server.
     _directory: Directory,
 }
 

@@ -40,7 +40,7 @@ const FINE: &str = "no findings in 1 document\n";
 fn a_name_that_is_looked_up_is_no_finding_for_a_made_up_cluster() {
     let object = OBJECT.replace("spec:", "stages: {member1: x}\nspec:");
     for rest in [
-        // A table in the rule, in a variable, and one that a variable is looked up in.
+        // A table in the rule, a table in a variable, and a table that is indexed by a variable.
         format!("  rules:\n{}", rule("r", "", r#"{"member1": "a", "member2": "b"}[cluster.name]"#)),
         format!(
             "  variables:\n  - {{name: v, expression: '{{\"member1\": \"a\"}}[cluster.name]'}}\n  rules:\n{}",
@@ -55,7 +55,7 @@ fn a_name_that_is_looked_up_is_no_finding_for_a_made_up_cluster() {
             "  variables:\n  - {{name: v, values: {{member1: a, member2: b}}}}\n  rules:\n{}",
             rule("r", "", "variables.v")
         ),
-        // Only the object knows the names.
+        // Only the object has the names.
         format!("  rules:\n{}", rule("r", "", "object.stages[cluster.name]")),
         // The rule works for the cluster that is named, so it is the made-up name that does not fit.
         format!(
@@ -147,7 +147,7 @@ fn the_clusters_that_are_given_are_tried_and_no_others() {
 fn labels_and_state_tell_what_rules_read() {
     let labels = policy(&format!("  rules:\n{}", rule("r", "", "cluster.labels.region")));
     let done = check(&labels, OBJECT, &["--clusters", "a=1,b=1"]);
-    assert_eq!((done.code, done.stdout.as_str()), (Some(0), ""), "nobody says anything about labels");
+    assert_eq!((done.code, done.stdout.as_str()), (Some(0), ""), "no labels are known");
     assert!(
         done.stderr.starts_with("object.yaml: not all of ClusterRevisionPolicy/p can be tried: "),
         "{}",
@@ -199,7 +199,7 @@ fn a_division_is_not_refused_because_of_clusters_that_are_made_up() {
     let done = check(&policy(&rest), OBJECT, &["--clusters", "a=1,b=1,c=1,d=1"]);
     assert_eq!(done.code, Some(1));
     assert!(done.stdout.contains("4 clusters can't get 1 each"), "{}", done.stdout);
-    // One that no number of clusters helps is a finding.
+    // A failure with any number of clusters is a finding.
     let done = check(&policy(&rest), &OBJECT.replace("cars: 3", "cars: x"), &[]);
     assert_eq!(done.code, Some(1), "{}", done.stderr);
 }

@@ -1,4 +1,4 @@
-//! `reviser preview -o explain`, and what preview is told about clusters.
+//! `reviser preview -o explain`, and the clusters that preview is given.
 
 use crate::files::{Directory, ROLLOUT, assert_done};
 use crate::process::Done;

@@ -67,7 +67,7 @@ spec:
     )
 }
 
-/// Two files with everything wrong that there is room for, and one that is well.
+/// Two files with many faults, and a valid one.
 pub(crate) fn broken_policies(directory: &Directory) {
     directory.file("a.yaml", &policy("good", "fort"));
     let broken = policy("bad", "fort")

@@ -52,7 +52,7 @@ fn the_addresses_are_those_that_are_given() {
     );
     drop(server);
 
-    // A port that is free now may not be free when the server takes it; one that is taken is.
+    // A free port may be taken before the server binds it; a bound port stays bound.
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let environment = [

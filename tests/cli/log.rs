@@ -13,7 +13,7 @@ use crate::process::{PATIENCE, Server, address, reviser};
 
 const SECRET: &str = "c2VjcmV0LXZhbHVl";
 
-/// A request about a Rollout that holds something that is nobody's business.
+/// A request about a Rollout with a secret.
 fn request(uid: &str, cluster: &str, steps: &Value) -> Value {
     let object = json!({
         "apiVersion": "deploy.example.com/v1alpha1",

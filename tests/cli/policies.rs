@@ -116,9 +116,9 @@ fn an_invalid_set_leaves_the_last_good_one_active_and_is_logged_once() {
     assert_eq!(served.revised("checkout", "x"), patch("good"));
     assert!(get(served.server.admin, "/readyz").starts_with("HTTP/1.1 200 "));
     // A corrected set is activated.
-    set(&directory, "gone", "mended");
+    set(&directory, "gone", "corrected");
     fs::rename(directory.path().join("gone"), directory.path().join("policies")).unwrap();
-    served.comes_to(&patch("mended"), &[&patch("good")]);
+    served.comes_to(&patch("corrected"), &[&patch("good")]);
     served.comes_to_be_stale(false);
 
     let log = directory.plain(&served.server.end(Signal::TERM).stderr);

@@ -294,7 +294,7 @@ fn nothing_is_coloured_that_no_terminal_shows() {
 #[test]
 fn a_reader_that_has_enough_is_no_fault() {
     let directory = Directory::new();
-    // More than a pipe holds, so that the rest has to be written when nobody reads any more.
+    // More than a pipe holds, so that the rest is written after the reader has closed it.
     let long = format!("{ROLLOUT}  notes: {}\n", "x".repeat(200_000));
     let file = directory.file("rollout.yaml", &long);
     let mut child = reviser(["preview", "-f", &file, "--clusters", "x=1,z=1", "-o", "yaml"]).spawn().unwrap();

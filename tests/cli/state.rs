@@ -39,7 +39,7 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    /// One that reads this state.
+    /// A server that reads this state.
     fn start(directory: &Directory, state: &str) -> Self {
         Self::start_with(directory, &["--state", state])
     }

@@ -17,7 +17,7 @@ const ELECT: &str = "multicluster.admiralty.io/elect";
 const ASKS: &str = "multicluster.admiralty.io/targetpodtransformation";
 const OURS: &str = "reviser.io/targetpodtransformation";
 
-/// A server with the transformations of the samples; `targets` are what it knows about targets.
+/// A server with the transformations of the samples; `targets` are its targets.
 fn serve(world: &World<'_>, targets: &Value) -> Server {
     let transformations = Path::new(SAMPLES).join("policies");
     std::fs::write(world.directory().join("state").join("targets.json"), targets.to_string()).unwrap();

@@ -1,4 +1,4 @@
-//! The elected replica at work: policies as custom resources, two replicas, a fleet of Works that were there before them.
+//! The elected replica: policies as custom resources, two replicas, and Works that are older than both.
 //!
 //! `REVISER_TEST_WORKS` says how many Works there are; by default few, so that it takes a minute.
 
@@ -261,9 +261,9 @@ fn a_leader_that_ends_gives_its_lease_to_the_next_at_once() {
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
     let next = plane.admin().get(lease).ok()["spec"].clone();
     assert_ne!(next["holderIdentity"], held["holderIdentity"]);
-    // Somebody takes it away: who had it stops, and nobody is told to lead before it has run out.
+    // Another client takes the lease: the leader stops, and no replica leads before it has expired.
     let thief =
-        json!({"spec": {"holderIdentity": "somebody else", "renewTime": "2030-01-01T00:00:00.000000Z"}});
+        json!({"spec": {"holderIdentity": "another holder", "renewTime": "2030-01-01T00:00:00.000000Z"}});
     plane.admin().patch(lease, MERGE, &thief).ok();
     until("the second replica does not lead any more", || !leads(&second));
 }

@@ -41,7 +41,7 @@ fn what_check_says_of_a_definition_is_what_an_api_server_does_with_it() {
         plane.admin().create(&collection, &object)
     };
     // The rule, a step as it writes it, where it wrote, what the member makes of that, and what `check` says of it.
-    for (rule, written, place, stored, told) in [
+    for (rule, written, place, stored, expected) in [
         ("dropped", json!({"typed": null}), "/typed", None, Some("drops the null")),
         (
             "defaulted",
@@ -67,8 +67,11 @@ fn what_check_says_of_a_definition_is_what_an_api_server_does_with_it() {
         let created = step(&written).ok();
         assert_eq!(created["spec"]["steps"][0].pointer(place), stored.as_ref(), "{rule}: {created}");
         let finding = said(&findings, &policy, rule);
-        if let Some(told) = told {
-            assert!(finding.as_ref().is_some_and(|finding| finding.contains(told)), "{rule}: {finding:?}");
+        if let Some(expected) = expected {
+            assert!(
+                finding.as_ref().is_some_and(|finding| finding.contains(expected)),
+                "{rule}: {finding:?}"
+            );
         } else {
             assert_eq!(finding, None, "{rule}");
         }

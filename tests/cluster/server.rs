@@ -40,7 +40,7 @@ fn an_api_server_comes_back_on_the_same_port_with_what_it_had() {
 
     plane.kill();
     let gone = || admin.try_call(Method::GET, "/readyz", "application/json", Vec::new()).is_err();
-    until("nobody answers", gone);
+    until("the server is gone", gone);
     plane.start_again();
     assert!(admin.get("/api/v1/namespaces/stays").is_ok());
     // Roles and definitions are read a moment after it says that it is ready, and what it keeps in memory of them later still.

@@ -13,7 +13,7 @@ use crate::reply::{Broken, Reply, Rule};
 /// The longest message of a denial, in bytes, is shorter than this.
 const MAX_MESSAGE: usize = 1024;
 
-/// That of a denial of a policy, which tells all that is wrong with it.
+/// That of a denial of a policy, with all findings.
 const MAX_POLICY_MESSAGE: usize = 4096;
 
 /// The longest warning, in characters, of which an API server never cuts off the end.
@@ -58,7 +58,7 @@ pub(crate) enum Verdict {
 }
 
 impl Verdict {
-    /// Allowed as it is, and nothing to say.
+    /// Allowed unchanged, without a warning.
     pub(crate) fn nothing() -> Self {
         Self::Allowed { patch: None, warnings: Vec::new() }
     }
@@ -145,7 +145,7 @@ fn allowed(asked: &Asked, response: &Map<String, Value>) -> Result<Verdict, Brok
     Ok(Verdict::Allowed { patch: Some(patch), warnings })
 }
 
-/// A warning with a control character is dropped there, without a word; an empty one and one that is there already, too.
+/// A warning with a control character is dropped there, silently; an empty one and one that is there already, too.
 ///
 /// DIFFERENCE: a long one loses its end only where there is much else.
 fn warnings(response: &Map<String, Value>) -> Result<Vec<String>, Broken> {

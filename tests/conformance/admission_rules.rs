@@ -43,7 +43,7 @@ fn with(text: &str, old: &str, new: &str) -> String {
 
 const ALLOWED: &str = r#""allowed":true"#;
 const DENIED: &str =
-    r#""allowed":false,"status":{"status":"Failure","message":"mend it","reason":"Invalid","code":422}"#;
+    r#""allowed":false,"status":{"status":"Failure","message":"fix it","reason":"Invalid","code":422}"#;
 const FAULT: &str = r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"no","reason":"ServiceUnavailable","code":503}"#;
 
 fn patched(patch: &str) -> String {
@@ -91,8 +91,8 @@ fn an_answer_is_a_200_in_json_that_says_what_it_is_and_to_whom() {
 
 #[test]
 fn a_denial_says_why_in_less_than_a_kibibyte_and_nothing_else() {
-    assert_eq!(judge(DENIED), Ok(Verdict::Denied(422, "mend it".to_owned())));
-    assert!(judge(&with(DENIED, "mend it", &"x".repeat(1023))).is_ok());
+    assert_eq!(judge(DENIED), Ok(Verdict::Denied(422, "fix it".to_owned())));
+    assert!(judge(&with(DENIED, "fix it", &"x".repeat(1023))).is_ok());
     refuses(
         Rule::Failure,
         &[
@@ -100,8 +100,8 @@ fn a_denial_says_why_in_less_than_a_kibibyte_and_nothing_else() {
             &with(DENIED, "422", "200"),
             &with(DENIED, "422", "503"),
             &with(DENIED, "422", "\"422\""),
-            &with(DENIED, "mend it", ""),
-            &with(DENIED, "mend it", &"x".repeat(1024)),
+            &with(DENIED, "fix it", ""),
+            &with(DENIED, "fix it", &"x".repeat(1024)),
             &with(DENIED, "message", "details"),
             &with(DENIED, "Invalid", ""),
             &with(DENIED, "Failure", "Success"),

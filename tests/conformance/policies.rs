@@ -40,11 +40,11 @@ fn a_policy_is_allowed_denied_with_all_findings_or_allowed_with_warnings() {
     let faulty = policy(&json!([{"name": "r", "env": {"nane": "A", "value": "${x}"}}]));
     let null = Value::Null;
     assert_eq!(ask("CREATE", &well, &null), Verdict::nothing());
-    let told = "ClusterRevisionPolicy/p: 3 things are wrong:\n\
+    let message = "ClusterRevisionPolicy/p: 3 things are wrong:\n\
                 - spec.rules[0].env.name: is required\n\
                 - spec.rules[0].env.value: line 1, column 3 of the text: unknown variable `x`; `${...}` is an expression; write `$${` for a literal one\n\
                 - spec.rules[0].env.nane: unknown field; did you mean \"name\"?";
-    let denied = Verdict::Denied(422, told.to_owned());
+    let denied = Verdict::Denied(422, message.to_owned());
     assert_eq!(ask("CREATE", &faulty, &null), denied);
     assert_eq!(ask("UPDATE", &faulty, &well), denied);
     assert_eq!(ask("UPDATE", &well, &faulty), Verdict::nothing());
@@ -102,20 +102,20 @@ fn many_findings_are_told_as_far_as_they_fit_with_how_many_more() {
     let site = Site::start();
     let many = policy(&env(300));
     let body = review("CREATE", "clusterrevisionpolicies", &many, &Value::Null);
-    let Verdict::Denied(422, told) = site.admit_at("/validate/policies", &body).unwrap() else {
+    let Verdict::Denied(422, message) = site.admit_at("/validate/policies", &body).unwrap() else {
         panic!("it is faulty")
     };
     assert!(
-        told.starts_with(
+        message.starts_with(
             "ClusterRevisionPolicy/p: 600 things are wrong:\n- spec.rules[0].env.name: is required\n"
         ),
-        "{told}"
+        "{message}"
     );
-    let lines = told.lines().count();
-    assert!(told.len() > 3000, "{}", told.len());
+    let lines = message.lines().count();
+    assert!(message.len() > 3000, "{}", message.len());
     assert!(
-        told.ends_with(&format!("\n- and {} more; `reviser check` lists all of them", 600 - (lines - 2))),
-        "{told}"
+        message.ends_with(&format!("\n- and {} more; `reviser check` lists all of them", 600 - (lines - 2))),
+        "{message}"
     );
 }
 
@@ -134,7 +134,7 @@ fn what_is_no_policy_is_allowed_with_a_warning_and_what_makes_no_sense_is_denied
             "reviser validates the policies of reviser.io here and was asked about works (reviser.io); fix the rules of the ValidatingWebhookConfiguration"
         ]
     );
-    for (object, told) in [
+    for (object, expected) in [
         (json!({}), "/: apiVersion: is required"),
         (
             json!({"apiVersion": "reviser.io/v1alpha1", "kind": "Policy"}),
@@ -149,6 +149,6 @@ fn what_is_no_policy_is_allowed_with_a_warning_and_what_makes_no_sense_is_denied
         else {
             panic!("{object} is no policy")
         };
-        assert!(message.starts_with(told), "{message}");
+        assert!(message.starts_with(expected), "{message}");
     }
 }

@@ -32,7 +32,7 @@ fn reply(members: &str) -> String {
 }
 
 const REPLICAS: &str = r#""successful":true,"replicas":3"#;
-const REFUSAL: &str = r#""successful":false,"status":{"code":422,"message":"mend it"}"#;
+const REFUSAL: &str = r#""successful":false,"status":{"code":422,"message":"fix it"}"#;
 
 fn patched(patch: &str) -> String {
     format!(r#""successful":true,"patchType":"JSONPatch","patch":"{}""#, STANDARD.encode(patch))
@@ -58,7 +58,7 @@ fn breaks(rule: Rule, changes: &[(&str, &str)]) {
     }
 }
 
-/// Checks that changes to the body of a good reply, its length declared as it is, break `rule`.
+/// Checks that changes to the body of a good reply, with the length unchanged, break `rule`.
 fn body_breaks(rule: Rule, changes: &[(&str, &str)]) {
     for (old, new) in changes {
         let bytes = framed(&with(&body(REPLICAS), old, new));
@@ -147,8 +147,8 @@ fn a_reply_is_to_the_uid_that_asked() {
 
 #[test]
 fn a_failure_says_why_in_less_than_a_kibibyte_and_nothing_else() {
-    assert_eq!(judge("ReviseObject", &reply(REFUSAL)), Ok(Verdict::Refused(422, "mend it".to_owned())));
-    let longest = with(REFUSAL, "mend it", &"x".repeat(1023));
+    assert_eq!(judge("ReviseObject", &reply(REFUSAL)), Ok(Verdict::Refused(422, "fix it".to_owned())));
+    let longest = with(REFUSAL, "fix it", &"x".repeat(1023));
     assert!(judge("ReviseObject", &reply(&longest)).is_ok());
     refuses(
         "ReviseObject",
@@ -157,8 +157,8 @@ fn a_failure_says_why_in_less_than_a_kibibyte_and_nothing_else() {
             r#""successful":false"#,
             &with(REFUSAL, "422", "200"),
             &with(REFUSAL, "422", "\"422\""),
-            &with(REFUSAL, "mend it", ""),
-            &with(REFUSAL, "mend it", &"x".repeat(1024)),
+            &with(REFUSAL, "fix it", ""),
+            &with(REFUSAL, "fix it", &"x".repeat(1024)),
             &with(REFUSAL, "message", "reason"),
             &with(REFUSAL, "false", "\"false\""),
             &with(REFUSAL, r#""successful":false,"#, ""),

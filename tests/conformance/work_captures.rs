@@ -38,7 +38,7 @@ const AT: &[(&str, &[(&str, Gets)])] = &[
             ("update-cluster-x-w31", Fort),
             ("update-cluster-z-w31", Nulled),
             ("update-cluster-z-restart", Nulled),
-            // What the recording server wrote is as nobody's work: nulled already, without a marker.
+            // The recording server wrote nulls without a marker.
             ("label-cluster-x", Fort),
             ("label-cluster-z", Nothing),
             ("dryrun-label-cluster-z", Nothing),
@@ -129,7 +129,7 @@ async fn every_recorded_review_gets_what_it_should_over_both_protocols() {
             let again = verify(&Asked::of(&body), &reply).unwrap_or_else(|broken| panic!("{name}: {broken}"));
             assert_eq!(again, verdict, "{name} over HTTP/2");
             if found != Nothing {
-                // Whoever touches what is stored now changes nothing.
+                // A touch of the stored Work changes nothing.
                 let mut touched: Value = serde_json::from_slice(&body).unwrap();
                 touched["request"]["operation"] = "UPDATE".into();
                 touched["request"]["object"] = after.clone();

@@ -31,7 +31,7 @@ impl<'a> Bindings<'a> for Known {
             Variable::ClusterLabels => r#"{"zone":"a","region":"eu"}"#,
             Variable::BindingClusters => r#"[{"name":"x","replicas":3},{"name":"z","replicas":1}]"#,
             Variable::ClusterZone => return Err(Missing::Absent),
-            Variable::ClusterProvider => return Err(Missing::Unknown("nobody said".to_owned())),
+            Variable::ClusterProvider => return Err(Missing::Unknown("unknown".to_owned())),
             _ => r#""text""#,
         };
         Ok(Cow::Owned(Value::parse(text.as_bytes()).unwrap().into_owned()))
@@ -54,9 +54,9 @@ fn run(input: &str) -> String {
     let template = Template::compile(&format!("a ${{{input}}} b"), &scope)
         .map_err(|error| error.to_string())
         .and_then(|template| template.evaluate(&Known, &mut budget).map_err(|error| error.to_string()));
-    let told =
+    let describe =
         |outcome: Result<Value<'_>, String>| outcome.map_or_else(|error| error, |value| value.to_string());
-    format!("{}\n{}\n{}", told(expression), told(template), budget.left())
+    format!("{}\n{}\n{}", describe(expression), describe(template), budget.left())
 }
 
 #[test]

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use random::Random;
 
-/// How many inputs are tried where nobody says how long.
+/// The number of inputs without a given duration.
 const INPUTS: u64 = 400;
 
 /// The longest that one input may take, in a debug build on a machine that does other things too.

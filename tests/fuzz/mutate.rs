@@ -2,7 +2,7 @@
 
 use crate::random::Random;
 
-/// Pieces that mean something to somebody.
+/// Pieces of documents and expressions.
 const PIECES: &[&str] = &[
     "${",
     "}",

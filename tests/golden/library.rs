@@ -69,7 +69,7 @@ fn answered(answer: &Answer<'_>) -> String {
     }
 }
 
-/// `preview` shows revisions for clusters of a known schedule; and it knows no template but the object.
+/// `preview` has clusters of a known schedule, and no template but the object.
 async fn input(question: &Question<'_>, policies: &PolicySet, ledger: &MemoryLedger) -> Option<Input> {
     let Operation::ReviseObject(target) = &question.operation else { return None };
     let schedule = target.schedule.as_ref().filter(|schedule| schedule.lists(&target.cluster))?;

@@ -6,7 +6,7 @@
 //! patch to the byte, or replicas, or code and message of a refusal.
 //!
 //! The three ways are the library, `reviser preview` and HTTPS; what comes over HTTPS is held to the rules of
-//! `tests/conformance`, too. `UPDATE_GOLDEN=1` writes `expected.json` anew, if the ways agree.
+//! `tests/conformance`, too. `UPDATE_GOLDEN=1` writes `expected.json` again, if all results agree.
 
 #![expect(
     clippy::panic,

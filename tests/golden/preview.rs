@@ -9,7 +9,7 @@ use crate::case::Case;
 use crate::library::Input;
 use crate::line::refused;
 
-/// What `preview` shows. It tells the message of a refusal but no code, so that of `expected` is taken.
+/// The output of `preview`. A refusal has a message but no code, so the code is that of `expected`.
 pub(crate) fn line(case: &Case, input: &Input, expected: &str) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_reviser"));
     command.args([

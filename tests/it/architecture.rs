@@ -99,7 +99,7 @@ const IMPURE: &[&str] = &[
     "rand",
 ];
 
-/// What only some modules may name, whoever else would like to.
+/// Libraries that only some modules may name.
 const ONLY: &[(&str, &[&str])] = &[
     ("axum", &["server"]),
     ("hyper", &["server"]),

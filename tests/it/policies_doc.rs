@@ -1,7 +1,7 @@
 //! docs/policies.md: every example is run as it stands, and every policy in it is one.
 //!
 //! An example is a section of "Worked examples": YAML blocks, each with the name of its file in its first line, and a `console` block with
-//! a command and what it prints. `UPDATE_GOLDEN=1` writes what they print anew.
+//! a command and what it prints. `UPDATE_GOLDEN=1` updates the output.
 
 use std::fs;
 use std::path::Path;

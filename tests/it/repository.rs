@@ -21,7 +21,7 @@ fn text(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The files of the repository, as git knows them; outside a checkout, all that would be in one.
+/// The files of the repository according to git; outside of a checkout, all files that would be in it.
 fn files() -> Vec<PathBuf> {
     tracked().unwrap_or_else(|| {
         let mut found = Vec::new();

@@ -8,10 +8,10 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::spawned::Spawned;
 
-/// How the lines name the port that a server has if nobody says another.
+/// The default address of the server, as in the commands.
 const PORT: &str = ":8443/";
 
-/// A line that somebody is told to type, and what is shown below it.
+/// A command, and the output that is shown below it.
 #[derive(Debug, PartialEq)]
 struct Step {
     command: String,

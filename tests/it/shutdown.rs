@@ -35,7 +35,7 @@ async fn readiness_goes_first_and_requests_are_served_on() {
 
     let answer = kept.post("/interpret", "{}").await;
     assert_eq!(answer.status, StatusCode::OK);
-    assert!(answer.closes(), "a client that keeps its connection has to let go of it");
+    assert!(answer.closes(), "a client that keeps its connection has to close it");
     kept_http2.closed().await;
     for protocol in [Protocol::Http1, Protocol::Http2] {
         let mut new = Client::connect(&server, protocol).await;

@@ -45,8 +45,8 @@ async fn is_welcome(server: &TestServer, own: Option<&IssuedPair>) -> bool {
 #[tokio::test]
 async fn a_client_that_does_not_know_the_authority_does_not_connect() {
     let server = TestServer::start().await;
-    let stranger = config(&new_authority(), Protocol::Http1, None);
-    assert!(Client::try_connect(server.secure, stranger, Protocol::Http1).await.is_err());
+    let untrusted = config(&new_authority(), Protocol::Http1, None);
+    assert!(Client::try_connect(server.secure, untrusted, Protocol::Http1).await.is_err());
     let mut client = Client::connect(&server, Protocol::Http1).await;
     assert_eq!(client.post("/interpret", "{}").await.status, StatusCode::OK);
 }

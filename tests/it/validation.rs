@@ -16,7 +16,7 @@ fn it_refuses_what_the_api_server_refused_and_nothing_else() {
     let mut differ = Vec::new();
     for (row, line) in rows.iter().zip(ANSWERS.lines()) {
         let (name, answer) = line.split_once(" -> ").unwrap();
-        assert_eq!(name, row.name, "tests/cluster records the answers anew, with UPDATE_GOLDEN=1");
+        assert_eq!(name, row.name, "record the answers again: UPDATE_GOLDEN=1 cargo test --test cluster");
         differ.extend(row.difference(answer == "accepted", answer));
     }
     assert_eq!(rows.len(), ANSWERS.lines().count());

@@ -130,7 +130,7 @@ impl Karmada {
         self.servers.wait_for_webhook();
     }
 
-    /// What each program has said, for whoever has to find out what went wrong.
+    /// The output of each program, for debugging.
     pub(crate) fn logs(&self) -> [(&'static str, Vec<String>); 5] {
         let programs = [&self.manager, &self.scheduler, &self.collector, &self.webhook, &self.aggregated];
         programs
@@ -299,7 +299,7 @@ fn start_collector(plane: &ControlPlane) -> Guarded {
     Guarded::start("kube-controller-manager", &collector, plane.directory())
 }
 
-/// A port that was free a moment ago, for a program that can't be given one that is held.
+/// A port that was free a moment ago, for a program that can't be given a bound socket.
 pub(crate) fn free_port() -> u16 {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
 }

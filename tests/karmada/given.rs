@@ -12,7 +12,7 @@ const SOURCE: &str = "REVISER_KARMADA_SOURCE";
 const PROGRAMS: [&str; 4] =
     ["karmada-aggregated-apiserver", "karmada-controller-manager", "karmada-scheduler", "karmada-webhook"];
 
-/// Karmada as somebody built it beside this.
+/// The Karmada build of the environment.
 #[derive(Debug)]
 pub(crate) struct Given {
     pub(crate) binaries: PathBuf,

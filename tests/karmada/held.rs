@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-/// One Rollout, as it is stored somewhere.
+/// A stored Rollout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Held {
     pub(crate) replicas: Option<i64>,

@@ -32,7 +32,7 @@ pub(crate) struct Observer {
 pub(crate) struct Seen {
     /// What each cluster's Work holds.
     works: BTreeMap<String, Held>,
-    /// One line for each change of a Work, and for each moment at which nobody hosted the fort any more, or somebody again.
+    /// One line for each change of a Work, and for each time at which the fort lost its host or got one.
     pub(crate) changes: Vec<String>,
     /// Each moment at which more than one did.
     pub(crate) overlaps: Vec<String>,
@@ -41,7 +41,7 @@ pub(crate) struct Seen {
     /// How many states of Works were seen, and how often a member was looked at.
     states: u64,
     looks: u64,
-    /// The longest time for which nobody hosted it.
+    /// The longest time without a host.
     longest: Duration,
     /// Since when no Work has hosted it.
     gap: Option<Instant>,
@@ -52,8 +52,8 @@ impl Seen {
     fn change(&mut self, since: Instant, cluster: &str, held: Option<Held>) {
         self.states += 1;
         let at = since.elapsed().as_millis();
-        let told = held.as_ref().map_or_else(|| "gone".to_owned(), Held::to_string);
-        self.changes.push(format!("{at:>7} ms  {cluster}  {told}"));
+        let state = held.as_ref().map_or_else(|| "gone".to_owned(), Held::to_string);
+        self.changes.push(format!("{at:>7} ms  {cluster}  {state}"));
         match held {
             Some(held) => self.works.insert(cluster.to_owned(), held),
             None => self.works.remove(cluster),
@@ -64,12 +64,11 @@ impl Seen {
             self.overlaps.push(format!("Works of {hosts:?} at {at} ms"));
             self.changes.push(format!("{at:>7} ms  OVERLAP: {hosts:?}"));
         }
-        let nobody = hosts.is_empty();
+        let is_free = hosts.is_empty();
         match self.gap {
-            None if nobody => self.gap = Some(Instant::now()),
-            Some(gap) if !nobody => {
-                self.changes
-                    .push(format!("{at:>7} ms  nobody hosted it for {} ms", gap.elapsed().as_millis()));
+            None if is_free => self.gap = Some(Instant::now()),
+            Some(gap) if !is_free => {
+                self.changes.push(format!("{at:>7} ms  no host for {} ms", gap.elapsed().as_millis()));
                 self.longest = self.longest.max(gap.elapsed());
                 self.gap = None;
             }
@@ -78,7 +77,7 @@ impl Seen {
     }
 
     /// What there was to see, in one line.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn report(&self) -> String {
         let Self { states, looks, longest, .. } = self;
         let (overlaps, longest) = (self.overlaps.len(), longest.as_millis());
         format!(
@@ -186,7 +185,7 @@ async fn watch(since: Instant, kubeconfig: &Path, seen: &Mutex<Seen>, stop: &Ato
     }
 }
 
-/// Asks the members in turn. One that does not answer holds what it held.
+/// Asks the members in turn. A member that does not answer is taken to be unchanged.
 fn look(since: Instant, members: &[(&'static str, Client)], seen: &Mutex<Seen>, stop: &AtomicBool) {
     let path = crate::apply::path(&crate::objects::rollout(0, ""));
     // Who was seen with it last, and as which object.

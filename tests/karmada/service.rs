@@ -1,4 +1,4 @@
-//! reviser, as it is installed: its kinds, its account with the rights of `manifests`, its webhook configurations, and the
+//! reviser, as installed: its kinds, its account with the rights of `manifests`, its webhook configurations, and the
 //! program itself.
 
 use std::io::{Read as _, Write as _};
@@ -111,7 +111,7 @@ impl Service {
         STANDARD.encode(std::fs::read(self.directory.path().join("ca.crt")).unwrap())
     }
 
-    /// The metrics, as they are scraped.
+    /// The text of the metrics.
     pub(crate) fn metrics(&self) -> String {
         get(self.server.as_ref().unwrap().admin, "/metrics")
     }
@@ -143,7 +143,7 @@ impl Drop for Service {
     }
 }
 
-/// The built-in example, as it is shipped.
+/// The built-in example.
 pub(crate) fn policy() -> Value {
     file(&manifests("examples/rollout-fort.yaml")).remove(0)
 }
@@ -178,7 +178,7 @@ fn write_kubeconfig(karmada: &Karmada, directory: &Path) {
     std::fs::write(directory.join("kubeconfig"), kubeconfig.to_string()).unwrap();
 }
 
-/// What the plain HTTP of an address answers, head and body; nothing if nobody answers.
+/// What the plain HTTP of an address answers, head and body; nothing without an answer.
 fn get(address: SocketAddr, path: &str) -> String {
     let ask = || {
         let mut stream = TcpStream::connect(address)?;

@@ -1,4 +1,4 @@
-//! Everything the story plays with, and how its steps are told and held to what they have to come to.
+//! The programs of the story, its steps, and their expected results.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -62,17 +62,17 @@ impl Stage {
         self.observer = Some(Observer::start(self.began, kubeconfig, members));
     }
 
-    /// Stops to look for overlaps, and tells what there was to see.
+    /// Stops the observer, and reports what it saw.
     pub(crate) fn stop_observing(&mut self) {
         self.tell_news();
         self.check_overlaps();
         let observer = self.observer.take().unwrap();
-        let told = observer.seen().told();
+        let report = observer.seen().report();
         observer.stop();
-        self.say(&told);
+        self.say(&report);
     }
 
-    /// Tells the next step of the story.
+    /// Reports the next step of the story.
     pub(crate) fn step(&mut self, what: &str) {
         let at = self.began.elapsed().as_millis();
         self.say(&format!("\n## {what}\n{at:>7} ms  begins"));
@@ -104,7 +104,7 @@ impl Stage {
         apply(&self.admin, &propagation(weights));
     }
 
-    /// The Works of the Rollout as they are stored, by cluster.
+    /// The stored Works of the Rollout, by cluster.
     pub(crate) fn works(&self) -> BTreeMap<String, Value> {
         let list = self.admin.get("/apis/work.karmada.io/v1alpha1/works").ok();
         let works = list["items"].as_array().unwrap().iter();
@@ -133,7 +133,7 @@ impl Stage {
         binding["metadata"]["annotations"]["reviser.io/fort-cluster"].as_str().map(str::to_owned)
     }
 
-    /// Waits until the Works and the members hold exactly this, of the image that the template has; then tells it.
+    /// Waits until the Works and the members hold exactly this, with the image of the template; then reports it.
     #[track_caller]
     pub(crate) fn comes_to(&mut self, expected: Expected<'_>) {
         self.comes_to_with(expected, |_| true);
@@ -213,7 +213,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Tells what has happened to the Works since the last time.
+    /// Reports the changes of the Works since the last time.
     pub(crate) fn tell_news(&mut self) {
         let news = self.observer.as_ref().map(Observer::news).unwrap_or_default();
         for line in news {
@@ -221,7 +221,7 @@ impl Stage {
         }
     }
 
-    /// Waits until a Work has changed that has not been told yet, or for a second.
+    /// Waits until a Work has changed that has not been reported yet, or for a second.
     pub(crate) fn wait_for_news(&mut self) {
         let Some(observer) = &self.observer else { return };
         observer.wait_for_change(Duration::from_secs(1));
@@ -287,7 +287,7 @@ impl Drop for Stage {
         let mut logs = self.karmada.logs().to_vec();
         logs.extend(self.reviser.as_ref().map(|service| ("reviser", service.said())));
         for (name, lines) in logs {
-            // Nobody is told if it can't be kept: there may be something worse to tell.
+            // Ignored if it fails: the test may be failing for another reason.
             drop(std::fs::create_dir_all(&directory));
             drop(std::fs::write(directory.join(format!("{name}.log")), lines.join("\n")));
         }

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::history::{Ask, History};
-use crate::told::Told;
+use crate::reply::Placement;
 
 /// One request and what came of it.
 #[derive(Clone, Debug)]
@@ -16,14 +16,14 @@ pub(crate) struct Entry {
     pub(crate) ask: Ask,
     /// When it was sent, by a clock that counts events.
     pub(crate) sent: u64,
-    /// When its reply was there, or nobody waited for it any more.
+    /// When its reply arrived, or was given up.
     pub(crate) ended: u64,
     pub(crate) reply: Reply,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
-    Told(Told),
+    Placed(Placement),
     /// There was one, but it is none that may be given.
     Wrong(String),
     /// The connection ended before it.
@@ -37,11 +37,11 @@ pub(crate) enum Fault {
     Wrong { workload: usize, state: usize, problem: String },
     /// Requests about different states were under way at the same time: the log proves nothing.
     Overlap { workload: usize, state: usize },
-    /// More than one cluster was told that it hosts.
+    /// More than one cluster hosts.
     Several { workload: usize, state: usize, hosts: Vec<&'static str> },
-    /// All clusters were told, and none that it hosts.
-    Nobody { workload: usize, state: usize },
-    /// A cluster was told both.
+    /// All clusters were replies, and none that it hosts.
+    NoHost { workload: usize, state: usize },
+    /// A cluster got both replies.
     Changed { workload: usize, state: usize, cluster: &'static str },
     /// A cluster hosts that the schedule does not list.
     NotListed { workload: usize, state: usize, cluster: &'static str },
@@ -84,9 +84,9 @@ pub(crate) fn check(history: &History, log: &[Entry]) -> Vec<Fault> {
     faults
 }
 
-/// The clusters that were told that they host, for one state.
+/// The clusters that host, for one state.
 fn hosts(entries: &[&Entry]) -> BTreeSet<&'static str> {
-    let hosts = entries.iter().filter(|entry| matches!(entry.reply, Reply::Told(Told::Hosts)));
+    let hosts = entries.iter().filter(|entry| matches!(entry.reply, Reply::Placed(Placement::Hosts)));
     hosts.map(|entry| entry.ask.cluster).collect()
 }
 
@@ -103,8 +103,8 @@ fn check_state(
     for entry in entries {
         match &entry.reply {
             Reply::Wrong(problem) => faults.push(Fault::Wrong { workload, state, problem: problem.clone() }),
-            Reply::Told(Told::Elsewhere) => drop(elsewhere.insert(entry.ask.cluster)),
-            Reply::Told(Told::Hosts) | Reply::Lost => {}
+            Reply::Placed(Placement::Elsewhere) => drop(elsewhere.insert(entry.ask.cluster)),
+            Reply::Placed(Placement::Hosts) | Reply::Lost => {}
         }
     }
     faults.extend(hosts.intersection(&elsewhere).map(|cluster| Fault::Changed { workload, state, cluster }));
@@ -118,9 +118,9 @@ fn check_state(
             Fault::NotListed { workload, state, cluster }
         });
     }
-    let all_told = schedule.clusters.iter().all(|(cluster, _)| elsewhere.contains(cluster));
-    if hosts.is_empty() && all_told && !schedule.clusters.is_empty() {
-        faults.push(Fault::Nobody { workload, state });
+    let all_replied = schedule.clusters.iter().all(|(cluster, _)| elsewhere.contains(cluster));
+    if hosts.is_empty() && all_replied && !schedule.clusters.is_empty() {
+        faults.push(Fault::NoHost { workload, state });
     }
     let host = hosts.first().copied()?;
     if let Some(pin) = schedule.pinned().filter(|pin| *pin != host) {
@@ -181,26 +181,26 @@ mod tests {
     /// A schedule and a pin.
     type Given = (&'static [(&'static str, i64)], Option<&'static str>);
 
-    /// One workload with these states, and a log of what clusters were told in them, one after the other.
-    fn faults(states: &[Given], told: &[(usize, &'static str, Told)]) -> Vec<Fault> {
-        let (history, log) = logged(states, told);
+    /// One workload with these states, and a log of the replies in them, in order.
+    fn faults(states: &[Given], replies: &[(usize, &'static str, Placement)]) -> Vec<Fault> {
+        let (history, log) = logged(states, replies);
         check(&history, &log)
     }
 
-    fn logged(states: &[Given], told: &[(usize, &'static str, Told)]) -> (History, Vec<Entry>) {
+    fn logged(states: &[Given], replies: &[(usize, &'static str, Placement)]) -> (History, Vec<Entry>) {
         let states: Vec<State> =
             states.iter().map(|(clusters, pin)| State { clusters: clusters.to_vec(), pin: *pin }).collect();
         let history = History { workloads: vec![Workload::new("Rollout", "ns", "app", states)] };
-        let entry = |(number, (state, cluster, told)): (usize, &(usize, &'static str, Told))| Entry {
+        let entry = |(number, (state, cluster, replies)): (usize, &(usize, &'static str, Placement))| Entry {
             ask: Ask { workload: 0, state: *state, cluster },
             sent: 2 * number as u64,
             ended: 2 * number as u64 + 1,
-            reply: Reply::Told(*told),
+            reply: Reply::Placed(*replies),
         };
-        (history, told.iter().enumerate().map(entry).collect())
+        (history, replies.iter().enumerate().map(entry).collect())
     }
 
-    use Told::{Elsewhere, Hosts};
+    use Placement::{Elsewhere, Hosts};
 
     const BOTH: &[(&str, i64)] = &[("a", 3), ("b", 1)];
     const WORKLOAD: usize = 0;
@@ -215,7 +215,7 @@ mod tests {
             (BOTH, Some("a")),
             (BOTH, Some("elsewhere")),
         ];
-        let told = [
+        let replies = [
             (0, "b", Elsewhere),
             (0, "a", Hosts),
             (0, "c", Elsewhere),
@@ -231,7 +231,7 @@ mod tests {
             (4, "b", Elsewhere),
             (5, "a", Hosts),
         ];
-        assert_eq!(faults(&states, &told), []);
+        assert_eq!(faults(&states, &replies), []);
     }
 
     #[test]
@@ -241,20 +241,20 @@ mod tests {
     }
 
     #[test]
-    fn that_nobody_hosts_is_seen_once_all_were_told() {
-        let told = [(0, "a", Elsewhere), (0, "b", Elsewhere)];
-        assert_eq!(faults(&[(BOTH, None)], &told[..1]), []);
-        assert_eq!(faults(&[(BOTH, None)], &told), [Fault::Nobody { workload: WORKLOAD, state: 0 }]);
+    fn a_missing_host_is_found_once_all_have_replied() {
+        let replies = [(0, "a", Elsewhere), (0, "b", Elsewhere)];
+        assert_eq!(faults(&[(BOTH, None)], &replies[..1]), []);
+        assert_eq!(faults(&[(BOTH, None)], &replies), [Fault::NoHost { workload: WORKLOAD, state: 0 }]);
     }
 
     #[test]
     fn a_host_that_moves_without_need_is_seen() {
-        let told = [(0, "a", Hosts), (1, "b", Hosts)];
+        let replies = [(0, "a", Hosts), (1, "b", Hosts)];
         let moved = [Fault::Moved { workload: WORKLOAD, state: 1, from: "a", to: "b" }];
-        assert_eq!(faults(&[(BOTH, None), (&[("b", 9), ("a", 0)], None)], &told), moved);
-        assert_eq!(faults(&[(BOTH, None), (BOTH, Some("elsewhere"))], &told), moved);
-        assert_eq!(faults(&[(BOTH, None), (BOTH, Some("b"))], &told), []);
-        assert_eq!(faults(&[(BOTH, None), (&[("b", 0)], None)], &told), []);
+        assert_eq!(faults(&[(BOTH, None), (&[("b", 9), ("a", 0)], None)], &replies), moved);
+        assert_eq!(faults(&[(BOTH, None), (BOTH, Some("elsewhere"))], &replies), moved);
+        assert_eq!(faults(&[(BOTH, None), (BOTH, Some("b"))], &replies), []);
+        assert_eq!(faults(&[(BOTH, None), (&[("b", 0)], None)], &replies), []);
     }
 
     #[test]

@@ -26,7 +26,7 @@ use crate::checker::{Entry, Reply};
 use crate::history::History;
 use crate::https::{self, Body, Client, Protocol};
 use crate::process::{PATIENCE, Server};
-use crate::told::told;
+use crate::reply::placement;
 
 /// Connections over which one request goes at a time, and those over which many go.
 const SINGLE: usize = 40;
@@ -99,7 +99,7 @@ impl Crowd {
     /// Sends all requests of a round, and gives what came of them.
     ///
     /// No body is sent before the heads of all requests are: so they are all under way at the same time, and what they
-    /// ask for is all asked at once. `answered` is told at each answer how many there were in this round.
+    /// ask for is all asked at once. `answered` is called at each reply with the number of replies in this round.
     pub(crate) async fn play(
         &self,
         history: &Arc<History>,
@@ -136,9 +136,9 @@ impl Crowd {
                 };
                 drop(client);
                 let object = &history.workloads[ask.workload].object;
-                let reply = match reply.map(|reply| told(&reply.body, &uid, object)) {
+                let reply = match reply.map(|reply| placement(&reply.body, &uid, object)) {
                     None => Reply::Lost,
-                    Some(Ok(told)) => Reply::Told(told),
+                    Some(Ok(placement)) => Reply::Placed(placement),
                     Some(Err(problem)) => Reply::Wrong(problem),
                 };
                 let ended = clock.fetch_add(1, SeqCst);
@@ -153,7 +153,7 @@ impl Crowd {
     }
 
     /// Plays a round to its end, also that of the requests whose client has gone: none of them may be worked on any
-    /// more when the next round begins, or states would overlap that nobody sees overlap.
+    /// more when the next round begins, or states would overlap unnoticed.
     pub(crate) async fn play_to_the_end(
         &self,
         history: &Arc<History>,
@@ -200,7 +200,7 @@ fn gated(body: String, together: Arc<Barrier>) -> (Body, oneshot::Receiver<()>) 
 /// A client that has no patience: some have less of it than others.
 async fn given_up(released: oneshot::Receiver<()>, number: usize) {
     if released.await.is_err() {
-        // The connection broke first, which the reply tells.
+        // The connection broke first.
         return std::future::pending().await;
     }
     for _ in 0..number * 40 {

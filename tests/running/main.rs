@@ -17,6 +17,6 @@ mod memory;
 mod process;
 mod random;
 mod replicas;
+mod reply;
 mod restart;
 mod rolling;
-mod told;

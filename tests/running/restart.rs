@@ -14,7 +14,7 @@ const QUIET: [&str; 4] = ["--log-level", "warn,reviser::server=info", "--drain-s
 const ROUNDS: usize = 12;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_was_told_to_end_leaves_every_allocation_where_it_is() {
+async fn a_terminated_server_keeps_every_allocation() {
     let (trust, history) = (Arc::new(Trust::new()), Arc::new(History::any(11, ROUNDS, 1)));
     let (ledger, clock) = (trust.file_ledger(), Clock::default());
     let mut log = Vec::new();
@@ -29,10 +29,10 @@ async fn a_server_that_was_told_to_end_leaves_every_allocation_where_it_is() {
     assert_well(&history, &log);
 }
 
-/// The process is killed in the middle of a round: some clients have been told, others have not, and those ask again, as
-/// Karmada does. Whatever was told once holds.
+/// The process is killed in the middle of a round: some clients have a reply, and the others ask again, as Karmada does.
+/// The replies so far stay valid.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_is_killed_under_load_has_told_nobody_what_it_does_not_remember() {
+async fn a_server_that_is_killed_under_load_remembers_every_reply() {
     let (trust, history) = (Arc::new(Trust::new()), Arc::new(History::any(11, ROUNDS, 2)));
     let (ledger, clock) = (trust.file_ledger(), Clock::default());
     let mut log = Vec::new();
@@ -56,7 +56,7 @@ async fn a_server_that_is_killed_under_load_has_told_nobody_what_it_does_not_rem
         assert_eq!(done.code, None, "{}", done.stderr);
         begin = kill;
     }
-    assert!(killed > 400, "only {killed} replies were lost, so nobody was in the middle of anything");
+    assert!(killed > 400, "only {killed} replies were lost, so no request was in flight");
     let server = trust.server(&ledger, &QUIET);
     log.extend(Crowd::of(&server, &trust).await.play_all(&history, begin..ROUNDS, &clock).await);
     assert_well(&history, &log);

@@ -17,7 +17,7 @@ use crate::crowd::{Trust, get};
 use crate::history::{Ask, History, State, Workload};
 use crate::https::{self, Protocol};
 use crate::process::PATIENCE;
-use crate::told::{Told, told};
+use crate::reply::{Placement, placement};
 
 /// What stands before the servers: the addresses of those that are ready, as the endpoints of a Service.
 struct Front {
@@ -53,7 +53,7 @@ async fn ask(
 ) -> Tally {
     let mut tally = Tally::default();
     let ask = Ask { workload: 0, state: 0, cluster: ["a", "b"][number % 2] };
-    let expected = if ask.cluster == "b" { Told::Hosts } else { Told::Elsewhere };
+    let expected = if ask.cluster == "b" { Placement::Hosts } else { Placement::Elsewhere };
     let mut turn = number;
     while !front.over.load(SeqCst) {
         turn += 1;
@@ -68,8 +68,8 @@ async fn ask(
             let request = https::post("/interpret", https::full(history.request(&ask, &uid)));
             match client.send(request).await {
                 Ok(reply) => {
-                    let told = told(&reply.body, &uid, &history.workloads[0].object);
-                    assert_eq!((reply.status.as_u16(), told), (200, Ok(expected)));
+                    let placement = placement(&reply.body, &uid, &history.workloads[0].object);
+                    assert_eq!((reply.status.as_u16(), placement), (200, Ok(expected)));
                     tally.answers.push(server);
                     if reply.headers.get(header::CONNECTION).is_some_and(|value| value == "close") {
                         break;

@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 
 const FULL: &str = include_str!("../data/definitions/full.yaml");
 
-/// A name and a word that nobody has, and that is near to none.
-pub(crate) const NOBODYS: &str = "qqqqqqqq";
+/// A name and a word that is not used and not similar to any that is.
+pub(crate) const UNUSED: &str = "qqqqqqqq";
 
 /// A value in one of the documents.
 #[derive(Clone, Debug)]
@@ -90,7 +90,7 @@ pub(crate) fn schema(kind: &str) -> Value {
     let definition = definitions().into_iter().find(|definition| definition.spec.names.kind == kind).unwrap();
     let version = definition.spec.versions.into_iter().next().unwrap();
     let mut schema = serde_json::to_value(version.schema.unwrap().open_api_v3_schema.unwrap()).unwrap();
-    // It is written by the server, and read by nobody.
+    // It is written by the server, and not read.
     schema["properties"].as_object_mut().unwrap().remove("status");
     schema
 }
@@ -183,10 +183,10 @@ fn compile(document: &Value) -> Result<PolicySet, Vec<Finding>> {
 
 /// All that a document comes to, but for the digests, which are of the text.
 pub(crate) fn meaning(document: &Value) -> Result<String, Vec<Finding>> {
-    let told = format!("{:?}", compile(document)?);
-    let mut parts = told.split("digest: \"");
+    let debug = format!("{:?}", compile(document)?);
+    let mut parts = debug.split("digest: \"");
     let first = parts.next().unwrap_or_default().to_owned();
-    Ok(parts.fold(first, |told, part| told + part.trim_start_matches(|c: char| c.is_ascii_hexdigit())))
+    Ok(parts.fold(first, |debug, part| debug + part.trim_start_matches(|c: char| c.is_ascii_hexdigit())))
 }
 
 /// What is wrong with a document, as reviser reads it.

@@ -35,15 +35,15 @@ enum Event {
     /// The next steps of the binding controller; the last one's write may get lost.
     Steps(usize, bool),
     FinishDeletions,
-    /// The controller manager starts anew and reconciles everything.
+    /// The controller manager is restarted and reconciles everything.
     RestartKarmada,
-    /// reviser starts anew, with its ledger or without.
+    /// reviser is restarted, with its ledger or without.
     RestartReviser {
         keeps_ledger: bool,
     },
-    /// Somebody copies the ledger.
+    /// The ledger is copied.
     BackUpLedger,
-    /// reviser starts anew with that copy, however old it is.
+    /// reviser is restarted with that copy, of any age.
     PutBackLedger,
     Label(&'static str),
     DryRun(&'static str),
@@ -94,7 +94,7 @@ struct World {
     karmada: Karmada,
     policies: PolicySet,
     ledger: Arc<dyn Ledger>,
-    /// What it held when somebody copied it.
+    /// Its contents when it was copied.
     backup: Option<ClusterName>,
     clock: Arc<AtomicI64>,
     excuses: Excuses,
@@ -189,7 +189,7 @@ impl World {
         }
     }
 
-    /// Writes a Work back, as it is or with another label.
+    /// Writes a Work back, unchanged or with another label.
     fn touch(&self, cluster: &str, label: bool) -> Result<Written, String> {
         let Some(mut work) = self.api.state.lock().works.get(cluster).cloned() else {
             return Ok(Written::Dropped);
@@ -220,7 +220,7 @@ impl World {
             self.karmada.finish_deletions(&self.api);
             self.check()?;
         }
-        // The first round may let go in one cluster what the second takes up in another.
+        // The first round may release in one cluster what the second claims in another.
         for _ in 0..2 {
             self.touch_all()?;
         }
@@ -251,7 +251,7 @@ impl World {
     }
 }
 
-/// What the ledger knows the fort of the one workload by.
+/// The key of the fort of the one workload.
 pub(crate) fn key() -> AllocationKey {
     let gvk = GroupVersionKind::of("deploy.example.com/v1alpha1", "Rollout");
     AllocationKey::new("fort", &Workload { gvk, namespace: "shop".into(), name: "checkout".into() })

@@ -54,7 +54,7 @@ impl Karmada {
         self.enqueue(clusters);
     }
 
-    /// The template changed, or the controller manager started anew, or something failed: once more.
+    /// The template changed, or the controller manager was restarted, or something failed: write again.
     pub(crate) fn reconcile_again(&mut self, api: &Api) {
         let clusters = api.state.lock().binding.clone();
         self.enqueue(clusters.unwrap_or_default());
@@ -129,7 +129,7 @@ impl Karmada {
             let mut without = work.clone();
             without["metadata"].as_object_mut().unwrap().remove("finalizers");
             let stored = api.admit(&cluster, without.clone(), Some(&work), false).unwrap();
-            assert_eq!(stored["spec"], work["spec"], "a Work on its way out is left as it is");
+            assert_eq!(stored["spec"], work["spec"], "a Work that is being deleted is not changed");
             api.state.lock().works.remove(&cluster);
         }
     }

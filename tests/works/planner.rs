@@ -1,6 +1,6 @@
 //! The elected replica among histories of Karmada: what it touches, and that it brings everything to rest by itself.
 //!
-//! The door, the engine and the records are the real ones; what the planner is told is what a watch of such an API server would tell, late,
+//! The door, the engine and the records are the real ones; the planner gets the events of a watch of such an API server, late,
 //! and sometimes from the beginning again.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,8 +29,8 @@ use crate::karmada::Karmada;
 
 const CLUSTERS: &[&str] = &["a", "b", "c", "d"];
 
-/// A Work as the watch has told of it last.
-struct Told {
+/// A Work in the last event of the watch.
+struct Seen {
     work: Value,
     uid: u64,
     version: u64,
@@ -44,7 +44,7 @@ struct World {
     ledger: Arc<dyn Ledger>,
     clock: Arc<AtomicI64>,
     planner: Planner,
-    told: BTreeMap<String, Told>,
+    seen: BTreeMap<String, Seen>,
     version: u64,
     /// Milliseconds.
     now: u64,
@@ -72,7 +72,7 @@ impl World {
             ledger,
             clock,
             planner: Planner::new(RateLimits::default()),
-            told: BTreeMap::new(),
+            seen: BTreeMap::new(),
             version: 0,
             now: 0,
             timed: handover.contains("timeout"),
@@ -107,7 +107,7 @@ impl World {
         }
     }
 
-    /// Another replica is elected, which knows nothing.
+    /// Another replica is elected, without state.
     fn elect(&mut self) {
         self.planner = Planner::new(RateLimits::default());
         self.put_in_force(self.set.clone());
@@ -133,17 +133,17 @@ impl World {
 
     fn list(&mut self) {
         let changed = self.notice();
-        for cluster in changed.iter().filter(|cluster| !self.told.contains_key(*cluster)) {
+        for cluster in changed.iter().filter(|cluster| !self.seen.contains_key(*cluster)) {
             self.planner.deleted(self.moment(), &name(cluster));
         }
-        for cluster in self.told.keys().cloned().collect::<Vec<_>>() {
+        for cluster in self.seen.keys().cloned().collect::<Vec<_>>() {
             self.tell(&cluster);
         }
         self.planner.synced(self.moment());
     }
 
     fn seen(&self, cluster: &str) -> ObservedWork {
-        let Told { work, uid, version, generation } = &self.told[cluster];
+        let Seen { work, uid, version, generation } = &self.seen[cluster];
         let text = work.to_string();
         let text = Text::parse(text.as_bytes()).unwrap();
         ObservedWork {
@@ -164,8 +164,8 @@ impl World {
     fn notice(&mut self) -> Vec<String> {
         let stored = self.api.state.lock().works.clone();
         let mut changed: Vec<String> =
-            self.told.keys().filter(|cluster| !stored.contains_key(*cluster)).cloned().collect();
-        self.told.retain(|cluster, _| stored.contains_key(cluster));
+            self.seen.keys().filter(|cluster| !stored.contains_key(*cluster)).cloned().collect();
+        self.seen.retain(|cluster, _| stored.contains_key(cluster));
         changed.extend(
             stored.into_iter().filter_map(|(cluster, work)| self.note(&cluster, work).then_some(cluster)),
         );
@@ -174,20 +174,20 @@ impl World {
 
     /// Gives a Work a new version, if it has been written.
     fn note(&mut self, cluster: &str, work: Value) -> bool {
-        let before = self.told.get(cluster);
-        if before.is_some_and(|told| told.work == work) {
+        let before = self.seen.get(cluster);
+        if before.is_some_and(|seen| seen.work == work) {
             return false;
         }
         self.version += 1;
-        let (uid, generation) = before.map_or((self.version, 1), |told| (told.uid, told.generation + 1));
-        self.told.insert(cluster.to_owned(), Told { work, uid, version: self.version, generation });
+        let (uid, generation) = before.map_or((self.version, 1), |seen| (seen.uid, seen.generation + 1));
+        self.seen.insert(cluster.to_owned(), Seen { work, uid, version: self.version, generation });
         true
     }
 
     /// The watches tell what is new.
     fn watch(&mut self) {
         for cluster in self.notice() {
-            if self.told.contains_key(&cluster) {
+            if self.seen.contains_key(&cluster) {
                 self.tell(&cluster);
             } else {
                 self.planner.deleted(self.moment(), &name(&cluster));
@@ -204,7 +204,7 @@ impl World {
         self.planner.binding(self.moment(), &binding, "1".into(), entries);
     }
 
-    /// What the planner wants now, one after the other.
+    /// The touches of the planner, in order.
     fn act(&mut self) -> Result<Option<Moment>, String> {
         loop {
             match self.planner.next(self.moment()) {
@@ -496,7 +496,7 @@ fn a_handover_that_ends_with_time_is_noticed() {
     }
 }
 
-/// Writes that cross can leave two hosts: the one that the ledger does not name lets go.
+/// Concurrent writes can leave two hosts: the one that is not in the ledger releases the allocation.
 #[test]
 fn of_two_hosts_one_lets_go() {
     for shows_ledger in [true, false] {

@@ -1,4 +1,4 @@
-//! What is denied leaves the ledger as it is.
+//! A denial does not change the ledger.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Ten thousand writes of Works at the same time, through three servers that are killed again and again.
 //!
-//! The schedules stay as they are, so whoever is told that it hosts the fort of a workload has to be the same cluster from the
+//! The schedules stay as they are, so the host of the fort of a workload has to be the same cluster from the
 //! first answer to the last, whichever server gave it, and whatever became of that one afterwards.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +31,7 @@ const BETWEEN_KILLS: usize = 1_500;
 struct Seen {
     writes: AtomicUsize,
     refused: AtomicUsize,
-    /// Which clusters have been told that they host the fort, by workload.
+    /// The clusters that host the fort according to replies, by workload.
     hosts: Mutex<BTreeMap<String, BTreeSet<String>>>,
 }
 
@@ -49,7 +49,7 @@ impl Seen {
             } else {
                 world.karmada().create(&World::works(cluster), &object)
             };
-            // A server that is gone, or somebody who was faster: Karmada sends it again.
+            // A server that has ended, or a conflict: Karmada sends it again.
             assert!(reply.is_ok() || matches!(reply.code, 409 | 500), "{}", reply.text);
             if !reply.is_ok() {
                 self.refused.fetch_add(1, SeqCst);
@@ -59,9 +59,9 @@ impl Seen {
         self.writes.fetch_add(1, SeqCst);
         if hosts(&stored) {
             let mut all = self.hosts.lock().unwrap();
-            let told = all.entry(workload.to_owned()).or_default();
-            told.insert(cluster.to_owned());
-            assert_eq!(told.len(), 1, "{workload} is hosted by {told:?}");
+            let hosts = all.entry(workload.to_owned()).or_default();
+            hosts.insert(cluster.to_owned());
+            assert_eq!(hosts.len(), 1, "{workload} is hosted by {hosts:?}");
         }
     }
 }
@@ -106,7 +106,7 @@ fn ten_thousand_writes_through_servers_that_are_killed_make_one_host_for_each_wo
                 }));
             }
         }
-        // Somebody else writes the bindings all the time, as Karmada does, so that claims meet conflicts.
+        // The bindings are written all the time, as by Karmada, so that claims meet conflicts.
         let (first, workloads, over) = (&worlds[0], &workloads, &done);
         scope.spawn(move || {
             let path =
@@ -143,8 +143,8 @@ fn ten_thousand_writes_through_servers_that_are_killed_make_one_host_for_each_wo
 
     let all = seen.hosts.into_inner().unwrap();
     assert_eq!(all.len(), WORKLOADS, "each has a host: {all:?}");
-    for (workload, told) in &all {
-        let host: Vec<&String> = told.iter().collect();
+    for (workload, hosts) in &all {
+        let host: Vec<&String> = hosts.iter().collect();
         assert_eq!(fort(first, &format!("{workload}-rollout")), *host[0].as_str(), "{workload}");
     }
     let (writes, refused) = (seen.writes.into_inner(), seen.refused.into_inner());

@@ -2,7 +2,7 @@
 //!
 //! The one that is elected touches the Works of all namespaces, so these tests have control planes of their own.
 //!
-//! * `policies`: custom resources, put in force, refused and taken away.
+//! * `policies`: custom resources, activated, refused and deleted.
 //! * `unbound`: Works without a binding.
 //! * `rights`: what it does with them, and what it says without.
 //! * `crowd`: ten thousand writes at once, while servers are killed.
@@ -79,22 +79,22 @@ fn connected(world: &World<'_>, kubeconfig: &Path) -> Server {
 pub(crate) fn until_ready(server: &Server) {
     let deadline = Instant::now() + PATIENCE;
     loop {
-        let told = readiness(server).unwrap_or_else(|error| error.to_string());
-        if told.starts_with("HTTP/1.1 200") {
+        let answer = readiness(server).unwrap_or_else(|error| error.to_string());
+        if answer.starts_with("HTTP/1.1 200") {
             return;
         }
         let said = server.process.said().join("\n");
-        assert!(Instant::now() < deadline, "the server does not become ready: {told}\n{said}");
+        assert!(Instant::now() < deadline, "the server does not become ready: {answer}\n{said}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
 fn readiness(server: &Server) -> std::io::Result<String> {
-    told(server, "/readyz")
+    read(server, "/readyz")
 }
 
 /// What a server answers on its admin port.
-fn told(server: &Server, path: &str) -> std::io::Result<String> {
+fn read(server: &Server, path: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(server.admin)?;
     write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
     let mut text = String::new();

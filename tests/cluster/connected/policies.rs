@@ -1,10 +1,10 @@
-//! Policies that are custom resources: put in force, found faulty, changed and taken away, while Works are stored.
+//! Policies that are custom resources: activated, faulty, changed and deleted, while Works are stored.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{PULL, RECORD, ROOT, install, told, until_ready};
+use super::{PULL, RECORD, ROOT, install, read, until_ready};
 use crate::support::client::{Client, MERGE};
 use crate::support::hook::Hook;
 use crate::support::plane::{ControlPlane, apply_definitions};
@@ -22,7 +22,7 @@ pub(super) fn define(admin: &Client) {
     apply_definitions(admin, &documents);
 }
 
-/// Waits until a Work is as `holds` wants it, without anybody writing it but the server.
+/// Waits until `holds` is true for a Work, which only the server writes.
 pub(super) fn becomes(world: &World<'_>, path: &str, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
     until_some(what, || Some(world.karmada().get(path).ok()).filter(&holds))
 }
@@ -66,7 +66,7 @@ fn a_stored_work_follows_the_policies_as_they_come_change_and_go() {
     assert!(revised.pointer(RECORD).is_some());
     accepted(&admin, "rollout-fort", "True");
 
-    // Made faulty: it is told, and nothing that it selects is written as if it were not there.
+    // Made faulty: its status says so, and objects that it selects are refused.
     let policy = format!("{POLICIES}/rollout-fort");
     let steps = |pointer: &str| {
         json!({"spec": {"rules": [{"name": "canary-steps", "fort": {"allocation": "fort",
@@ -77,14 +77,14 @@ fn a_stored_work_follows_the_policies_as_they_come_change_and_go() {
     admin.patch(&policy, MERGE, &unknown).ok();
     let message = accepted(&admin, "rollout-fort", "False");
     assert!(message.contains("when"), "{message}");
-    let metrics = told(&server, "/metrics").unwrap();
+    let metrics = read(&server, "/metrics").unwrap();
     for line in ["reviser_policies_out_of_use 1", "reviser_policies_unwatched 0", "reviser_leader 1"] {
-        assert!(metrics.lines().any(|told| told == line), "no {line}: {metrics}");
+        assert!(metrics.lines().any(|metric| metric == line), "no {line}: {metrics}");
     }
     let refused = world.karmada().touch(&path);
     assert!(refused.refused(500).contains("rollout-fort"), "{}", refused.text);
 
-    // Mended, it is in force again, and with it what was there stays as it is.
+    // Corrected, it is active again, and existing Works do not change.
     admin.patch(&policy, MERGE, &steps("/spec/strategy/canary/steps")).ok();
     accepted(&admin, "rollout-fort", "True");
     let touched = until_some("the Work can be written", || {
@@ -100,7 +100,7 @@ fn a_stored_work_follows_the_policies_as_they_come_change_and_go() {
     assert_eq!(undone["metadata"]["annotations"], work["metadata"]["annotations"]);
 }
 
-/// A policy that comes before the webhook configuration touches Works that nobody asks about.
+/// A policy that comes before the webhook configuration touches Works without a call of the webhook.
 #[test]
 fn works_that_are_stored_without_the_door_being_asked_are_not_called_current() {
     let Some(plane) = ControlPlane::start() else { return };
@@ -125,7 +125,7 @@ fn works_that_are_stored_without_the_door_being_asked_are_not_called_current() {
     });
     assert_eq!(status, json!({"total": 1, "current": 0}));
 
-    // From here on the door is asked, and nobody else has to do anything.
+    // From here on the webhook is called, and nothing else is needed.
     world.hook(Hook::Works, &server, &["-p", example.to_str().unwrap()]);
     becomes(&world, &path, "the Work is revised", |work| work.pointer(PULL) == Some(&Value::Null));
     until_some("the Work is current", || {

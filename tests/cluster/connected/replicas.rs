@@ -65,13 +65,13 @@ fn three_servers_agree_on_one_cluster_for_each_workload() {
     });
     drop(servers);
     for (number, workload) in workloads.iter().enumerate() {
-        let told: Vec<&String> = clusters
+        let hosts: Vec<&String> = clusters
             .iter()
             .zip(&stored)
             .filter(|(_, works)| hosts(&works[number]))
             .map(|(name, _)| name)
             .collect();
-        let [host] = told[..] else { panic!("{workload} is hosted by {told:?}") };
+        let [host] = hosts[..] else { panic!("{workload} is hosted by {hosts:?}") };
         assert_eq!(fort(first, &format!("{workload}-rollout")), host.as_str());
     }
 }

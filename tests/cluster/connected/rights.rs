@@ -41,8 +41,8 @@ fn without_rights_a_work_is_refused_with_the_right_that_is_missing() {
     world.hook(Hook::Works, &server, &[]);
     let work = world.captured("work-create-cluster-z-w31.json");
     let refused = world.karmada().create(&World::works(&world.cluster("z")), &work);
-    let told = refused.refused(500);
+    let message = refused.refused(500);
     for part in ["works.reviser.io", "\"nobody\" cannot get resource \"resourcebindings\""] {
-        assert!(told.contains(part), "no {part:?} in {told}");
+        assert!(message.contains(part), "no {part:?} in {message}");
     }
 }

@@ -44,7 +44,7 @@ impl Defined {
         Some(defined)
     }
 
-    /// Applies them. Whoever else does so on this control plane applies the same.
+    /// Applies them. Other tests on this control plane apply the same.
     fn define(&self) {
         for definition in definitions() {
             let names = &definition.spec.names;

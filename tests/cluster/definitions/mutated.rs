@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::Defined;
-use super::places::{NOBODYS, Place, documents, inner, meaning};
+use super::places::{Place, UNUSED, documents, inner, meaning};
 
 /// What stands in a place instead of what belongs there.
 fn others() -> Vec<Option<Value>> {
@@ -50,7 +50,7 @@ fn mutants(place: &Place) -> Vec<(String, Value)> {
         })
         .collect();
     if place.value.is_object() {
-        let unknown = Place { pointer: place.pointer.join(NOBODYS), ..place.clone() };
+        let unknown = Place { pointer: place.pointer.join(UNUSED), ..place.clone() };
         mutants.push((format!("{}: an unknown field", place.path), unknown.with(Some("x".into()))));
     }
     if let Some(first) = place.value.as_array().and_then(|items| items.first()) {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Runs the program until it ends, passing on the signals that are named on standard input. When that closes, nobody is
 /// there any more whom the program is for: it is killed, and the directory `$1` goes too.
 ///
-/// What all tests of a binary share is never dropped, so somebody else has to see that the binary is gone.
+/// What all tests of a binary share is never dropped, so another process has to notice that the binary is gone.
 const GUARD: &str = r#"
 trap '' INT
 exec 3<&0 4>&2 2>/dev/null
@@ -29,7 +29,7 @@ code=$?
 kill "$reader"
 wait "$reader"
 if [ $? = 3 ]; then
-  # Somebody else may be writing to it still, or removing it too.
+  # Another process may still be writing to it, or removing it too.
   for _ in 1 2 3; do rm -rf "$directory"; [ -e "$directory" ] || break; sleep 1; done
 fi
 exit "$code"
@@ -66,7 +66,7 @@ impl Guarded {
         Self { name, signals: guard.stdin.take().unwrap(), guard, log }
     }
 
-    /// The last lines of the log, for whoever has to find out what went wrong.
+    /// The last lines of the log, for debugging.
     pub(crate) fn last_words(&self) -> String {
         let log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         let from = log.len().saturating_sub(40);

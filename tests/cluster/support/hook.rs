@@ -32,7 +32,7 @@ impl Hook<'_> {
         }
     }
 
-    /// The collection, and an object that is created otherwise than it is, or not at all, where this is in force.
+    /// The collection, and an object whose creation is changed or refused when this is active.
     fn probe(self, world: &World<'_>) -> (String, Value) {
         match self {
             // Its marker has no record, which is denied whatever the policies are.
@@ -109,7 +109,7 @@ impl World<'_> {
         until("the API server calls the webhook no more", || self.probe(hook).0);
     }
 
-    /// Makes a dry run of the probe: whether it would be created as it is, and the name that it had.
+    /// Makes a dry run of the probe: whether it would be created unchanged, and its name.
     fn probe(&self, hook: Hook<'_>) -> (bool, String) {
         static PROBES: AtomicUsize = AtomicUsize::new(0);
         let name = format!("probe-{}-of-{}", PROBES.fetch_add(1, Relaxed), self.name());

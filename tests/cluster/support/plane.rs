@@ -62,7 +62,7 @@ impl ControlPlane {
         plane
     }
 
-    /// One without the definitions of `tests/data/cluster`, for whoever brings others, and where only `admin` may anything.
+    /// One without the definitions of `tests/data/cluster`, for tests that bring others, and where only `admin` has rights.
     pub(crate) fn bare_with(binaries: PathBuf) -> Self {
         let directory = tempfile::Builder::new().prefix("reviser-control-plane").tempdir().unwrap();
         let credentials = Credentials::make(directory.path());
@@ -224,7 +224,7 @@ fn start_api(binaries: &Path, directory: &Path, etcd: &Port, port: &Port) -> Gua
         ("--service-account-signing-key-file", "sa.key"),
         ("--token-auth-file", "tokens.csv"),
         ("--cert-dir", "certificates"),
-        // An aggregated API server knows it by these.
+        // Headers for aggregated API servers.
         ("--proxy-client-cert-file", "front-proxy.crt"),
         ("--proxy-client-key-file", "front-proxy.key"),
         ("--requestheader-client-ca-file", "ca.crt"),

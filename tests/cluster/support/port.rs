@@ -6,10 +6,10 @@ use std::os::fd::OwnedFd;
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket, sockopt};
 
-/// A port of this machine that nobody else gets as long as this is there.
+/// A port of this machine that is reserved as long as this value lives.
 ///
 /// A socket is bound to it that never listens. A server that shares ports (`SO_REUSEPORT`) can listen there, go away and come
-/// back; the system gives the port to nobody else meanwhile.
+/// back; the system gives the port to no other process meanwhile.
 #[derive(Debug)]
 pub(crate) struct Port {
     _socket: OwnedFd,

@@ -1,4 +1,4 @@
-//! Who asks the API server: certificates, tokens and kubeconfig files.
+//! Users of the API server: certificates, tokens and kubeconfig files.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -14,7 +14,7 @@ use serde_json::json;
 /// * `admin` may do everything.
 /// * `karmada` may do everything with what Karmada brings, and is what writes Works.
 /// * `reviser` is the service itself; what it may, a test has to grant (`ControlPlane::grant`).
-/// * `nobody` may nothing but what everybody may.
+/// * `nobody` has no rights of its own.
 pub(crate) const USERS: [(&str, &str); 4] =
     [("admin", "system:masters"), ("karmada", "tests"), ("reviser", "tests"), ("nobody", "tests")];
 

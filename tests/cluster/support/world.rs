@@ -64,7 +64,7 @@ impl<'p> World<'p> {
         self.name
     }
 
-    /// Karmada, as the API server knows it.
+    /// The user of Karmada.
     pub(crate) fn karmada(&self) -> &Client {
         &self.karmada
     }

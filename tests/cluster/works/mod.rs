@@ -4,12 +4,12 @@
 //! * `away`: what goes on while no server is there, and what does not.
 //! * `shapes`: Works of every shape, and none is refused by a condition.
 //! * `unbound`: Works without a binding.
-//! * `told`: what a person reads whose Work is refused.
+//! * `refused`: the message of a refused Work.
 
 mod away;
+mod refused;
 mod shapes;
 mod stable;
-mod told;
 mod unbound;
 
 use serde_json::{Value, json};

@@ -63,7 +63,7 @@ fn a_touch_writes_nothing_whatever_its_form_is() {
     assert_eq!(reviews(), 2);
 }
 
-/// Somebody else's write of a label is one; after that Karmada's PUT settles who manages what, and then nothing is written
+/// Another client's write of a label is one; after that Karmada's PUT settles who manages what, and then nothing is written
 /// any more.
 #[test]
 fn what_others_write_beside_a_revision_stays_and_settles() {
@@ -93,7 +93,7 @@ fn what_others_write_beside_a_revision_stays_and_settles() {
     assert_eq!(settled["spec"], created["spec"]);
 }
 
-/// From a time without the webhook: what was revised is another value now, so nobody can tell what Karmada wrote.
+/// From a time without the webhook: a revised value has been changed, so that of Karmada is lost.
 #[test]
 fn what_can_not_be_undone_is_left_as_it_is_with_a_warning_and_not_made_anew() {
     let Some(plane) = ControlPlane::shared() else { return };

@@ -1,4 +1,4 @@
-//! Nobody to answer to, or nothing to answer: told over HTTP. And what the query says.
+//! Requests without a uid, or that are not answered: errors over HTTP. And the query.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;

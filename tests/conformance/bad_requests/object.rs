@@ -169,7 +169,7 @@ fn what_is_wrong_in_the_object_is_told_with_its_place() {
             ),
         ),
         (
-            "100000 levels that nobody reads",
+            "100000 levels that are not read",
             revise(r#""object":"#, &format!(r#""ignored":{},"object":"#, nested(100_000))),
             Patch(NULLED),
         ),

@@ -1,4 +1,4 @@
-//! Works with other manifests than one that Karmada wrote.
+//! Works with manifests that Karmada did not write.
 
 use super::{Denied, Door, Failed, Good, NULLED, Nothing, Patch, ROLLOUT, binding, good, of, review, with};
 

@@ -52,7 +52,7 @@ fn manifest(work: &mut Value) -> &mut Value {
     &mut work["spec"]["workload"]["manifests"][0]
 }
 
-/// Each Work is denied with this problem, and left as it is, with the same words, if its manifests are those that are stored.
+/// Each Work is denied with this problem, and allowed unchanged, with the same message, if its manifests are those that are stored.
 fn check_irreversible(door: &mut Door, cases: &[(&str, Value, &'static str)]) {
     let unrevised: Value = serde_json::from_str::<Value>(&good()).unwrap()["request"]["object"].clone();
     for (name, work, problem) in cases {
@@ -62,7 +62,7 @@ fn check_irreversible(door: &mut Door, cases: &[(&str, Value, &'static str)]) {
         let left = format!("{LEFT}{problem}");
         // The tables hold what is known when this is compiled; this is not.
         let (denied, left): (&'static str, &'static str) = (denied.leak(), left.leak());
-        let labelled = changed(work, |work| work["metadata"]["labels"] = json!({"by": "somebody"}));
+        let labelled = changed(work, |work| work["metadata"]["labels"] = json!({"by": "a user"}));
         let gets: [(&str, String, Gets); 4] = [
             (name, update(work, None), Denied(422, denied)),
             (name, update(work, Some(&unrevised)), Denied(422, denied)),
@@ -78,20 +78,20 @@ fn what_comes_back_as_it_was_stored_stays() {
     let mut door = Door::open();
     let stored = stored(&door);
     let unrevised: Value = serde_json::from_str::<Value>(&good()).unwrap()["request"]["object"].clone();
-    let labelled = changed(&stored, |work| work["metadata"]["labels"] = json!({"by": "somebody"}));
+    let labelled = changed(&stored, |work| work["metadata"]["labels"] = json!({"by": "a user"}));
     let beside = changed(&stored, |work| manifest(work)["spec"]["paused"] = json!(true));
     let bare = without_record(&stored);
     let back = changed(&stored, |work| {
         manifest(work)["spec"]["strategy"]["canary"]["steps"][0]["properties"]["pull"] = "true".into();
     });
     door.check(&[
-        ("as it is", update(&stored, Some(&stored)), Nothing),
+        ("unchanged", update(&stored, Some(&stored)), Nothing),
         ("labelled", update(&labelled, Some(&stored)), Nothing),
         ("as a new one", update(&stored, None), Nothing),
         // The object and the old object the wrong way round: the stored one for the unrevised one.
         ("swapped", update(&stored, Some(&unrevised)), Nothing),
         ("changed beside the revision", update(&beside, Some(&stored)), Nothing),
-        // What Karmada wrote is revised, whoever puts it back.
+        // The manifest of Karmada is revised, also if a user restores it.
         ("taken back by hand", update(&back, Some(&stored)), Patch(NULLED)),
         // The stored record helps.
         (

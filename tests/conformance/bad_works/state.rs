@@ -31,7 +31,7 @@ fn without_state_only_what_needs_none_is_answered() {
     assert_eq!(admit(review("UPDATE", "DELETE")), Verdict::nothing());
     assert_eq!(admit(of("")), Verdict::nothing());
     assert_eq!(admit(of(&with(ROLLOUT, r#""Rollout""#, r#""Deployment""#))), Verdict::nothing());
-    // What is wrong with the Work itself is told all the same.
+    // Errors of the Work itself are reported all the same.
     let unnamed = review(r#""namespace":"karmada-es-cluster-z","operation""#, r#""operation""#);
     assert!(matches!(admit(unnamed), Verdict::Denied(422, _)));
 }
@@ -46,7 +46,7 @@ fn of_two_bindings_the_annotations_say_which_is_meant() {
     let bound = |name: &str| with(&named("cart"), "checkout-rollout", name);
     door.check(&[
         ("neither", bound("elsewhere"), Failed(503, "Rollout/cart cluster \"cluster-z\": ")),
-        ("the one that goes elsewhere", bound("there"), Patch(NULLED)),
+        ("the workload of another cluster", bound("there"), Patch(NULLED)),
     ]);
     let Ok(Verdict::Failed(503, message)) = door.site.admit(bound("elsewhere").as_bytes()) else { panic!() };
     for part in ["shop/here", "shop/there"] {
@@ -69,11 +69,11 @@ fn a_binding_may_have_five_thousand_clusters() {
     door.check(&[
         ("the one with the highest weight", at("cluster-4999"), Patch(r#"\"hosts\":[\"fort\"]"#)),
         ("the first", at("cluster-0"), Patch(NULLED)),
-        ("one that is not listed", at("cluster-5000"), Patch(NULLED)),
+        ("a cluster that is not listed", at("cluster-5000"), Patch(NULLED)),
     ]);
     let twice = format!("[{},{}]", clusters.join(","), clusters[7]);
     std::fs::write(door.state("fleet.json"), binding("fleet", "fleet", &twice)).unwrap();
-    door.check(&[("refused, so the last good one is in force", at("cluster-0"), Patch(NULLED))]);
+    door.check(&[("refused, so the last good one is used", at("cluster-0"), Patch(NULLED))]);
 }
 
 #[test]

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::places::{NOBODYS, Place, documents, findings, inner, paths, places};
+use super::places::{Place, UNUSED, documents, findings, inner, paths, places};
 
 /// What the reader says of a place, if it says something of it.
-fn told(document: &Value, place: &Place) -> Option<String> {
+fn finding(document: &Value, place: &Place) -> Option<String> {
     let found = findings(document).into_iter().find(|finding| finding.field == place.pointer);
     found.map(|finding| finding.problem)
 }
@@ -34,8 +34,8 @@ fn the_documents_have_every_field_and_nothing_is_wrong_with_them() {
 fn both_know_the_same_fields_everywhere() {
     let mut differ = Vec::new();
     for place in places().iter().filter(|place| place.value.is_object()) {
-        let unknown = Place { pointer: place.pointer.join(NOBODYS), ..place.clone() };
-        let said = told(&unknown.with(Some("x".into())), &unknown);
+        let unknown = Place { pointer: place.pointer.join(UNUSED), ..place.clone() };
+        let said = finding(&unknown.with(Some("x".into())), &unknown);
         let known = said.as_deref().and_then(|said| said.strip_prefix("unknown field; known here: "));
         let mut properties: BTreeSet<&str> = BTreeSet::new();
         let schemas = place.properties();
@@ -63,7 +63,7 @@ fn both_ask_for_the_same_fields() {
         names.into_iter().map(move |name| (map.is_required(&name), map.field(&name)))
     });
     for (is_required, field) in fields {
-        let said = told(&field.with(None), &field);
+        let said = finding(&field.with(None), &field);
         if (said.as_deref() == Some("is required")) != is_required {
             differ.push(format!("{}: {said:?}, and the schema requires it: {is_required}", field.path));
         }
@@ -92,8 +92,8 @@ fn both_know_the_same_words() {
         let words = &place.schema["enum"];
         seen.insert(place.path.clone());
         let other =
-            if place.value.is_string() { NOBODYS.into() } else { json!(!place.value.as_bool().unwrap()) };
-        let said = told(&place.with(Some(other)), &place).unwrap_or_default();
+            if place.value.is_string() { UNUSED.into() } else { json!(!place.value.as_bool().unwrap()) };
+        let said = finding(&place.with(Some(other)), &place).unwrap_or_default();
         let listed = said.rsplit_once(" is not one of ").map(|(_, list)| list.split(", ").collect());
         let listed: Vec<&str> = listed.unwrap_or_default();
         if json!(listed) != *words && !(*words == json!([true]) && said.starts_with("only `true`")) {
@@ -125,7 +125,7 @@ fn what_has_the_wrong_type_or_is_empty_for_the_schema_is_wrong_for_the_reader_to
             wrong.extend(past.map(|past| json!(format!("{past}").parse::<i64>().unwrap())));
         }
         for value in wrong {
-            if told(&place.with(Some(value.clone())), &place).is_none() {
+            if finding(&place.with(Some(value.clone())), &place).is_none() {
                 differ.push(format!("{} takes {value}", place.path));
             }
         }

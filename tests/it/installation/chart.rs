@@ -50,7 +50,7 @@ fn helm() -> Option<PathBuf> {
 /// Runs helm; `None` where there is none.
 fn run(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Option<Output> {
     let mut command = Command::new(helm()?);
-    // Nothing of what somebody has configured for a helm of theirs.
+    // Without the user's configuration of helm.
     let home = tempfile::tempdir().unwrap();
     for name in ["HELM_CONFIG_HOME", "HELM_CACHE_HOME", "HELM_DATA_HOME"] {
         command.env(name, home.path());

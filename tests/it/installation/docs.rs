@@ -25,7 +25,7 @@ fn written() -> Vec<(String, String)> {
     files.collect()
 }
 
-/// A checkout as it is when all these files have been written.
+/// A checkout in which all these files have been written.
 pub(super) struct Checkout(tempfile::TempDir);
 
 impl Checkout {

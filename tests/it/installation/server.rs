@@ -1,4 +1,4 @@
-//! The server that is installed: its flags, ports, probes, and what the cluster is told of its pods.
+//! The installed server: its flags, ports, probes and pod template.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

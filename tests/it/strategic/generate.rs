@@ -155,7 +155,7 @@ const WORDS: &[&str] = &["a", "b", "c", "d", "e", "f"];
 
 pub(super) struct Generator {
     state: u64,
-    /// How many of a hundred values are of a type that nobody expects.
+    /// How many of a hundred values are of an unexpected type.
     odd: usize,
 }
 
@@ -222,7 +222,7 @@ impl Generator {
         }
     }
 
-    /// A value of a type that nobody expects. What kubectl does with lists that meet where a map belongs is chance.
+    /// A value of an unexpected type. The result of kubectl for lists in place of maps is accidental.
     fn oddity(&mut self, shape: Shape) -> String {
         let texts = ["null", "1", r#""odd""#, r#"{"odd":null,"x":[{"y":null}]}"#, "{}", "[]", r#"["odd"]"#];
         let count = if matches!(shape, Map(_) | Free | Scalar) { texts.len() - 2 } else { texts.len() };

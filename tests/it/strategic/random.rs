@@ -52,7 +52,7 @@ fn kubectl_merges_random_patches_into_random_objects_as_we_do() {
     assert!(same * 3 > PATCHES * OBJECTS, "seed {seed}: {tally:?}");
 }
 
-/// Whether our answer is kubectl's, or differs as it is meant to.
+/// Whether our answer is kubectl's, or an intended difference.
 fn compare(object: &str, patch: &str, theirs: Option<&serde_json::Value>) -> Result<&'static str, String> {
     let (object, patch) = (value(object), value(patch));
     match (apply(&object, &patch, &schema_of(&object)), theirs) {

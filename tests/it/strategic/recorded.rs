@@ -7,7 +7,7 @@ use reviser::patch::strategic::{apply, check};
 
 use super::{schema_of, seen, without_directives, without_empty_items};
 
-/// What stands in the file, behind the line that tells its origin.
+/// The contents of the file, after the line with its origin.
 static CASES: LazyLock<Vec<Value<'static>>> = LazyLock::new(|| {
     let text = include_str!("../../data/strategic.jsonl");
     text.lines().skip(1).map(|line| Value::parse(line.as_bytes()).unwrap()).collect()

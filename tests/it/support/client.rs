@@ -177,7 +177,7 @@ impl Client {
 
     /// Waits until the server has closed the connection, or said that it will.
     pub(crate) async fn closed(&self) {
-        eventually("the server lets go of a connection", || async {
+        eventually("the server closes a connection", || async {
             let closed = match self {
                 Self::Http1(sender) => sender.is_closed(),
                 Self::Http2(sender) => sender.is_closed(),

@@ -24,7 +24,7 @@ pub(crate) fn killed_in_a_handover(stage: &mut Stage) {
     stage.reviser().start();
     assert!(!stage.held()[other].hosts(), "it took the fort before it was free");
     stage.step(
-        "It is killed again, and while it is away the member is back: nobody sees that the fort is free",
+        "It is killed again, and while it is down the member is back: no replica sees that the fort is free",
     );
     stage.reviser().kill();
     stage.karmada.member(host).find_again();
@@ -41,7 +41,7 @@ pub(crate) fn killed_in_a_handover(stage: &mut Stage) {
 }
 
 pub(crate) fn without_karmadas_webhook(stage: &mut Stage) {
-    stage.step("karmada-webhook is down while the fort has to be claimed anew");
+    stage.step("karmada-webhook is down while the fort has to be claimed again");
     let expected = stage.expected_now();
     let host = stage.host();
     let forget = json!({"metadata": {"annotations": {"reviser.io/fort-cluster": null}}});
@@ -54,7 +54,7 @@ pub(crate) fn without_karmadas_webhook(stage: &mut Stage) {
     assert!(touched.code >= 500, "it can't be tried again: {touched:?}");
     assert!(touched.text.contains("works.reviser.io"), "it is not reviser that refuses: {touched:?}");
     stage.say(&format!("            a touch is answered {}: {}", touched.code, touched.message()));
-    stage.step("A release meanwhile reaches nobody");
+    stage.step("A release meanwhile reaches no member");
     stage.release(4, "shop/checkout:7");
     assert_eq!(stage.ledger(), None);
     assert!(stage.held().values().all(|held| held.image != "shop/checkout:7"), "{}", stage.table());

@@ -1,4 +1,4 @@
-//! A policy reaches every Work, and nobody but reviser takes a hand in it.
+//! A policy reaches every Work, by reviser alone.
 
 use serde_json::json;
 

@@ -12,7 +12,7 @@ use crate::stage::Stage;
 
 const IMAGE: &str = "shop/checkout:0";
 
-/// The Works as Karmada writes them when nobody is between; and reviser, installed after that.
+/// The Works of Karmada without reviser, and reviser, installed after that.
 ///
 /// Karmada can't divide the Rollout by itself. So the interpreter's part is played by reviser without a policy and without the
 /// admission of Works.
@@ -52,7 +52,7 @@ pub(crate) fn removed(stage: &mut Stage, as_karmada_writes_them: &BTreeMap<Strin
     stage.karmada.restart_manager();
     stage.pass_through_karmada("without-reviser");
     for (cluster, held) in stage.held() {
-        assert_eq!(held.generation, before[&cluster].generation, "Karmada has written {cluster} anew");
+        assert_eq!(held.generation, before[&cluster].generation, "Karmada has written {cluster} again");
     }
     stage.say(
         "            each Work is as Karmada wrote it without reviser, and a restart of Karmada changes none",

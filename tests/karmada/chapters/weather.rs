@@ -1,11 +1,11 @@
 //! Everything at once: changes that do not wait for one another, while programs and members go and come back.
 //!
-//! What a cluster has to hold in between nobody can say, but that never two host the fort; in the end it has to come to one.
+//! At no time two clusters host the fort; in the end one does.
 //! Karmada looks into its cache for what it is to delete in a member. A Work that is made and deleted within a moment can so leave its
-//! object behind there, for good: seen here, and no Work shows it. It is told and taken away by hand, and what members hold meanwhile
+//! object behind there, for good: seen here, and no Work shows it. It is reported and removed by hand, and what members hold meanwhile
 //! is no failure of ours.
 //!
-//! No pins: they move a fort out of a cluster that does not let go, which is to be seen as an overlap.
+//! No pins: they move a fort out of a cluster that has not released it, which is an overlap.
 
 use serde_json::json;
 
@@ -63,7 +63,7 @@ impl Weather {
     /// Changes something, and waits for no more than that some Work is written; not even for that, at times.
     fn change(&mut self, stage: &mut Stage) {
         stage.tell_news();
-        let told = match self.random.below(12) {
+        let event = match self.random.below(12) {
             0..=4 => self.divide(stage),
             5 | 6 => self.release(stage),
             7 => self.make_again(stage),
@@ -83,7 +83,7 @@ impl Weather {
                 "karmada-controller-manager is restarted".to_owned()
             }
         };
-        stage.say(&format!("{:>7} ms  {told}", stage.began.elapsed().as_millis()));
+        stage.say(&format!("{:>7} ms  {event}", stage.began.elapsed().as_millis()));
         for _ in 0..self.random.below(3) {
             stage.wait_for_news();
         }
@@ -128,8 +128,8 @@ impl Weather {
             stage.karmada.member(away).find_again();
         }
         stage.karmada.wait_for_members();
-        let told = self.release(stage);
-        stage.say(&format!("{:>7} ms  it calms down: {told}", stage.began.elapsed().as_millis()));
+        let event = self.release(stage);
+        stage.say(&format!("{:>7} ms  it calms down: {event}", stage.began.elapsed().as_millis()));
         // Karmada does not make a binding again that was deleted, unless the template changes after that.
         let mut touches = 0;
         until("there is a binding that stays", || {

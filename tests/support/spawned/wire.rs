@@ -40,7 +40,7 @@ impl Certificates {
         self.directory.path()
     }
 
-    /// A client that trusts the authority and nobody else. Without `alpn` it is like Karmada's, which offers none.
+    /// A client that trusts only this authority. Without `alpn` it is like Karmada's, which offers none.
     pub(crate) fn client(&self, alpn: &[&[u8]]) -> Arc<ClientConfig> {
         let authority = CertificateDer::from_pem_file(self.directory().join("ca.crt")).unwrap();
         let mut roots = RootCertStore::empty();

@@ -103,7 +103,7 @@ pub(crate) fn labelled(work: &str) -> String {
 }
 
 /// Karmada overwrites the manifest and keeps the annotations of the stored Work.
-pub(crate) fn afresh(new: &str, stored: &str) -> String {
+pub(crate) fn rewritten(new: &str, stored: &str) -> String {
     let annotations =
         value(stored).at(&Pointer::of(["metadata", "annotations"])).unwrap().clone().into_owned();
     let labels = value(stored).at(&Pointer::of(["metadata", "labels"])).unwrap().clone().into_owned();

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use door::{Door, afresh, labelled, work, written};
+use door::{Door, labelled, rewritten, work, written};
 use objects::any_manifest;
 use policies::{any_documents, compiled};
 
@@ -60,11 +60,11 @@ fn every_action_can_be_made_again_changed_and_taken_back() {
         if first.skipped() {
             seen.borrow_mut().insert(Seen::Skipped);
         }
-        // Again: by a touch, by a label, by Karmada afresh.
+        // Again: by a touch, by a label, by a write of Karmada.
         prop_assert_eq!(&first.admit(&revised, Some(&revised)).unwrap(), &revised);
         let label = labelled(&revised);
         prop_assert_eq!(&first.admit(&label, Some(&revised)).unwrap(), &label);
-        prop_assert_eq!(&first.admit(&afresh(&new, &revised), Some(&revised)).unwrap(), &revised);
+        prop_assert_eq!(&first.admit(&rewritten(&new, &revised), Some(&revised)).unwrap(), &revised);
         // Otherwise.
         let otherwise = second.admit(&revised, Some(&revised));
         prop_assert_eq!(&otherwise, &second.admit(&new, None));

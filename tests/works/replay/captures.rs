@@ -9,10 +9,10 @@ use serde_json::Value;
 use super::recording::{Body, What, all_reviews, bindings, capture};
 use super::served::{Decision, Served, WORKS};
 
-/// Let in as it is.
+/// Allowed unchanged.
 const UNTOUCHED: &str = "untouched";
 
-/// The cluster hosts the fort. The manifest stays as it is; the record says where the fort is.
+/// The cluster hosts the fort. The manifest is unchanged; the record has the host of the fort.
 const HERE: &str = "here: record";
 
 /// Another cluster hosts it: both `Fort` steps are skipped.
@@ -100,7 +100,7 @@ fn the_table_has_every_captured_review() {
     assert_eq!(names, all_reviews());
 }
 
-/// A binding that is needed and not there is the fault of whoever runs the server, not a decision; nothing else needs one.
+/// A missing binding is an error of the server and not a denial; only Works that need a schedule need one.
 #[test]
 fn without_bindings_only_what_is_revised_is_an_error() {
     let served = Served::start(None);
@@ -152,7 +152,7 @@ spec:
     }
 }
 
-/// What somebody types who wants to see it.
+/// A command line.
 #[test]
 fn curl_gets_the_same_answers() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -59,7 +59,7 @@ fn the_share_in_the_manifest_and_the_binding_often_disagree() {
 fn a_review_can_name_a_cluster_that_the_binding_has_lost() {
     let mut plane = at_three_to_one();
     plane.bind(&bindings(&[REMOVED]));
-    // It lets go, and nobody takes over while its Work is there.
+    // It releases the allocation, and no cluster hosts it while its Work exists.
     deliver(&mut plane, "", &["work-update-cluster-x-not-in-binding"]);
     assert!(waits(&plane.touch(Z).unwrap().0.warnings));
     deliver(&mut plane, "", &["work-delete-cluster-x"]);

@@ -1,5 +1,5 @@
 //! The recorded bodies in other orders: between two changes of the schedule they come in any, some twice, some again because
-//! what was answered never got stored, what was answered first may be stored last, and servers start anew.
+//! what was answered never got stored, what was answered first may be stored last, and servers are restarted.
 //!
 //! `REVISER_TEST_ORDERS` says how many orders are tried, `REVISER_TEST_SEED` which; a failure prints it.
 
@@ -52,7 +52,7 @@ enum Delivery {
 struct Course {
     order: Vec<usize>,
     deliveries: Vec<Delivery>,
-    /// Before which body the server starts anew, and whether it keeps its ledger.
+    /// Before which body the server is restarted, and whether it keeps its ledger.
     restart: Option<(usize, bool)>,
 }
 
@@ -174,7 +174,7 @@ fn the_orders_find_two_forts_where_nobody_waits() {
 #[test]
 fn the_segments_are_those_of_the_recording() {
     let segments = segments();
-    let told: Vec<String> = segments
+    let described: Vec<String> = segments
         .iter()
         .map(|segment| {
             let (clusters, leaving) = schedule(&segment.bindings).unwrap();
@@ -184,7 +184,7 @@ fn the_segments_are_those_of_the_recording() {
         })
         .collect();
     assert_eq!(
-        told,
+        described,
         [
             "cluster-x=3 cluster-z=1: 5 8 31 34",
             "cluster-x=1 cluster-z=3: 48 50 53",

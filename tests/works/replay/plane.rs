@@ -86,7 +86,7 @@ impl Plane {
         (decision, next)
     }
 
-    /// What an API server and Karmada's own webhook do with a Work that somebody writes back as it is.
+    /// What an API server and Karmada's own webhook do with a Work that is written back unchanged.
     pub(crate) fn touch(&mut self, key: &str) -> Result<(Decision, Written), String> {
         let work = &self.stored.works[key];
         let review = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {
@@ -103,7 +103,7 @@ impl Plane {
         let stays = |work: &Value| work["metadata"].get("deletionTimestamp").is_none();
         let works = self.stored.works.iter().filter(|(_, work)| stays(work));
         let keys: Vec<String> = works.map(|(key, _)| key.clone()).collect();
-        // The first round may let go in one cluster what the second takes up in another.
+        // The first round may release in one cluster what the second claims in another.
         for round in 0..3 {
             let mut changed = false;
             for key in &keys {
@@ -202,7 +202,7 @@ fn keeping_annotations(mut object: String, old: &Value) -> String {
     let own: Value = serde_json::from_str(splice::at(&object, &path).unwrap()).unwrap();
     for (key, value) in old["metadata"]["annotations"].as_object().unwrap() {
         if own.get(key).is_none() {
-            assert_eq!(key, "reviser.io/revision", "nobody else annotates these Works");
+            assert_eq!(key, "reviser.io/revision", "only reviser annotates these Works");
             object = splice::insert(&object, &path, key, &value.to_string());
         }
     }

@@ -27,7 +27,7 @@ pub(crate) enum What {
     Write,
     /// A user, who labels what is stored.
     Label,
-    /// Whoever deletes a Work.
+    /// The user that deletes a Work.
     Delete,
     /// The execution controller, which takes the finalizer off a deleted Work.
     Finalizer,
@@ -113,7 +113,7 @@ pub(crate) fn bindings(names: &[&str]) -> Bindings {
 pub(crate) fn schedule(bindings: &Bindings) -> Option<(Vec<String>, bool)> {
     let binding: Value = serde_json::from_str(bindings.get("checkout-rollout")?).unwrap();
     let clusters = binding["spec"]["clusters"].as_array().cloned().unwrap_or_default();
-    // As they are in the schedule: with their replicas.
+    // As in the schedule, with their replicas.
     let clusters = clusters.iter().map(|cluster| {
         format!("{}={}", cluster["name"].as_str().unwrap(), cluster["replicas"].as_i64().unwrap_or(0))
     });

@@ -109,7 +109,7 @@ fn the_recording_has_all_steps_and_the_bindings_of_each_moment() {
             What::Write => count[0] += 1,
             What::Delete => count[1] += 1,
             What::Finalizer => count[2] += 1,
-            What::Label => panic!("{}: nobody labelled anything", body.name),
+            What::Label => panic!("{}: there is no label", body.name),
         }
     }
     assert_eq!(count, [17, 10, 9]);

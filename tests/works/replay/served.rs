@@ -65,7 +65,7 @@ impl Served {
         self.process = Some(Spawned::start(arguments));
     }
 
-    /// Kills it and starts it anew, with its ledger or without.
+    /// Kills and restarts it, with its ledger or without.
     pub(crate) fn restart(&mut self, keeps_ledger: bool) {
         assert!(self.process.take().unwrap().runs());
         if !keeps_ledger && self.at("ledger").exists() {
@@ -141,7 +141,7 @@ impl Decision {
         }
     }
 
-    /// Whether the Work is let in as it is, with nothing to say about it.
+    /// Whether the Work is allowed unchanged, without a warning.
     pub(crate) fn is_untouched(&self) -> bool {
         *self
             == Self {

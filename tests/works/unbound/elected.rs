@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::{NETWORK, api, as_written, endpoint_slice, namespace, policies, quota, service, stored, work};
 use crate::api::{Api, Written};
 
-/// The Works of a Namespace and of a quota, as they are stored before there is a policy.
+/// The Works of a Namespace and of a quota, as stored before there is a policy.
 const CLUSTERS: [&str; 3] = ["cluster-x", "cluster-z", "other"];
 
 struct World {

@@ -19,14 +19,14 @@ fn a_work_that_is_denied_names_the_rule_the_cluster_the_place_and_what_to_do() {
     let (world, _server) = served(plane, "denied");
     let (_, mut work) = elsewhere(&world);
     work["spec"]["workload"]["manifests"][0]["spec"]["strategy"]["canary"]["steps"] = json!({"no": "list"});
-    let Some(told) = refused(plane, &work) else { return };
+    let Some(message) = refused(plane, &work) else { return };
     for part in [
         "admission webhook \"works.reviser.io\" denied the request",
         "ClusterRevisionPolicy/rollout-fort rule \"canary-steps\" cluster \"denied-z\"",
         "/spec/workload/manifests/0/spec/strategy/canary/steps: must be a list of steps, is a map",
         "change the object, or `steps` in the rule",
     ] {
-        assert!(told.contains(part), "no {part:?} in {told}");
+        assert!(message.contains(part), "no {part:?} in {message}");
     }
 }
 
@@ -36,10 +36,10 @@ fn a_work_without_a_binding_names_the_object_and_says_where_a_binding_was_looked
     let (world, _server) = served(plane, "unbound");
     let (_, mut work) = elsewhere(&world);
     work["spec"]["workload"]["manifests"][0]["metadata"]["name"] = "cart".into();
-    let Some(told) = refused(plane, &work) else { return };
+    let Some(message) = refused(plane, &work) else { return };
     for part in ["works.reviser.io", "Rollout/cart", "cluster \"unbound-z\"", "no binding in the state files"]
     {
-        assert!(told.contains(part), "no {part:?} in {told}");
+        assert!(message.contains(part), "no {part:?} in {message}");
     }
 }
 
@@ -50,8 +50,8 @@ fn while_no_server_is_there_the_message_names_the_webhook_and_its_address() {
     let address = server.secure;
     drop(server);
     let (_, work) = elsewhere(&world);
-    let Some(told) = refused(plane, &work) else { return };
+    let Some(message) = refused(plane, &work) else { return };
     for part in ["failed calling webhook \"works.reviser.io\"", &format!("https://{address}/mutate/works")] {
-        assert!(told.contains(part), "no {part:?} in {told}");
+        assert!(message.contains(part), "no {part:?} in {message}");
     }
 }

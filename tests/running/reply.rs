@@ -1,11 +1,11 @@
-//! What a reply tells a cluster.
+//! Reads replies.
 
 use base64::Engine as _;
 use serde_json::Value;
 
-/// What a cluster is told about an allocation.
+/// Whether the reply makes the cluster host the allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum Placement {
     /// It hosts it: the object is as it was.
     Hosts,
     /// It does not: every step of the type has its field nulled.
@@ -13,7 +13,7 @@ pub(crate) enum Told {
 }
 
 /// Reads the reply to a request with this uid about this object. The error is what is wrong with the reply.
-pub(crate) fn told(body: &[u8], uid: &str, object: &Value) -> Result<Told, String> {
+pub(crate) fn placement(body: &[u8], uid: &str, object: &Value) -> Result<Placement, String> {
     let reply: Value = serde_json::from_slice(body).map_err(|error| error.to_string())?;
     let response = &reply["response"];
     if response["uid"] != uid || response["successful"] != true || response["patchType"] != "JSONPatch" {
@@ -28,7 +28,7 @@ pub(crate) fn told(body: &[u8], uid: &str, object: &Value) -> Result<Told, Strin
 }
 
 /// What it means that `object` has become `revised`. Nothing but the field of the steps may differ.
-fn meaning(object: &Value, mut revised: Value) -> Result<Told, String> {
+fn meaning(object: &Value, mut revised: Value) -> Result<Placement, String> {
     const STEPS: &str = "/spec/strategy/canary/steps";
     let mut nulled = Vec::new();
     let steps = revised.pointer_mut(STEPS).and_then(Value::as_array_mut).ok_or("the steps are gone")?;
@@ -44,8 +44,8 @@ fn meaning(object: &Value, mut revised: Value) -> Result<Told, String> {
         return Err(format!("more has changed than the field of the steps: {revised}"));
     }
     match (nulled.contains(&true), nulled.contains(&false)) {
-        (false, true) => Ok(Told::Hosts),
-        (true, false) => Ok(Told::Elsewhere),
+        (false, true) => Ok(Placement::Hosts),
+        (true, false) => Ok(Placement::Elsewhere),
         _ => Err(format!("some of the steps are nulled and some are not: {nulled:?}")),
     }
 }
@@ -59,10 +59,10 @@ fn a_revision_that_is_no_answer_is_seen() {
         revised
     };
     let pull = |step: usize| format!("/spec/strategy/canary/steps/{step}/properties/pull");
-    assert_eq!(meaning(&object, object.clone()), Ok(Told::Hosts));
+    assert_eq!(meaning(&object, object.clone()), Ok(Placement::Hosts));
     let mut both = change(&pull(0), Value::Null);
     both.pointer_mut(&pull(2)).unwrap().take();
-    assert_eq!(meaning(&object, both), Ok(Told::Elsewhere));
+    assert_eq!(meaning(&object, both), Ok(Placement::Elsewhere));
     for wrong in [
         change(&pull(0), Value::Null),
         change(&pull(1), Value::Null),
@@ -79,8 +79,8 @@ fn a_revision_that_is_no_answer_is_seen() {
         serde_json::json!({"response": {"uid": uid, "successful": true, "patchType": "JSONPatch", "patch": patch}})
             .to_string()
     };
-    assert_eq!(told(reply("1", "[]").as_bytes(), "1", &object), Ok(Told::Hosts));
+    assert_eq!(placement(reply("1", "[]").as_bytes(), "1", &object), Ok(Placement::Hosts));
     for wrong in [reply("2", "[]"), reply("1", "null"), "{}".to_owned(), String::new()] {
-        assert!(told(wrong.as_bytes(), "1", &object).is_err(), "{wrong}");
+        assert!(placement(wrong.as_bytes(), "1", &object).is_err(), "{wrong}");
     }
 }
