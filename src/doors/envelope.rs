@@ -8,6 +8,34 @@ use base64::engine::general_purpose::STANDARD;
 use crate::domain::{Code, Failure};
 use crate::json::{Kind, MAX_DEPTH, Members, ParseError, Raw, Text, write_string};
 use crate::patch::Patch;
+use crate::server::DoorReply;
+
+/// The operation of a request that names none of its protocol.
+pub(super) const UNKNOWN_OPERATION: &str = DoorReply::UNKNOWN_OPERATION;
+
+/// The part of a request that its reply, its log line and its metrics need.
+#[derive(Clone, Debug)]
+pub struct Head<'a> {
+    /// The uid that the reply repeats.
+    pub uid: Cow<'a, str>,
+    /// The operation, or [`UNKNOWN_OPERATION`]: a label out of a closed set.
+    pub operation: &'static str,
+    /// The object's identity in the envelope. Empty where a member is missing.
+    pub kind: Cow<'a, str>,
+    pub namespace: Cow<'a, str>,
+    pub name: Cow<'a, str>,
+    /// The target cluster, in a protocol that names it.
+    pub cluster: Cow<'a, str>,
+    /// `None` in a protocol without dry runs.
+    pub dry_run: Option<bool>,
+}
+
+/// A decoded request: its head, and its content or what is wrong with that.
+#[derive(Clone, Debug)]
+pub struct Decoded<'a, T> {
+    pub head: Head<'a>,
+    pub content: Result<T, Failure>,
+}
 
 /// The body is not JSON, is not an envelope, or has no uid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -73,7 +101,8 @@ pub(super) fn check_names(body: &Raw<'_>, request: &Members<'_>, objects: &[&str
 }
 
 /// Adds the object's identity to a failure about the object.
-pub(super) fn about_object(failure: Failure, kind: &str, name: &str, cluster: &str) -> Failure {
+pub(super) fn about_object(failure: Failure, head: &Head<'_>) -> Failure {
+    let Head { kind, name, cluster, .. } = head;
     if failure.code() != Code::Unprocessable || kind.is_empty() || name.is_empty() {
         return failure;
     }

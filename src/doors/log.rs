@@ -2,56 +2,42 @@
 
 use std::time::Instant;
 
-use crate::domain::Failure;
+use super::envelope::Head;
+use crate::service::Outcome;
 
-/// The fields of the line. Of the body they hold only names and, in a failure, the invalid value.
-#[derive(Debug)]
-pub(super) struct Line<'l> {
-    pub(super) uid: &'l str,
-    pub(super) operation: &'static str,
-    pub(super) kind: &'l str,
-    pub(super) namespace: &'l str,
-    pub(super) name: &'l str,
-    pub(super) cluster: &'l str,
-    pub(super) applied: &'l [String],
-    /// `None` for a protocol without dry runs.
-    pub(super) dry_run: Option<bool>,
-    pub(super) warnings: &'l [String],
-    pub(super) failure: Option<&'l Failure>,
-    pub(super) started: Instant,
-}
-
-impl Line<'_> {
-    pub(super) fn write(&self) {
-        let operation = self.operation;
-        let duration_us = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let (uid, kind, namespace) = (clip(self.uid), clip(self.kind), clip(self.namespace));
-        let (name, cluster) = (clip(self.name), clip(self.cluster));
-        let dry_run = self.dry_run.filter(|dry_run| *dry_run);
-        let warnings = (!self.warnings.is_empty()).then(|| self.warnings.join("; "));
-        macro_rules! line {
-            ($level:ident, $outcome:expr, $($error:tt)*) => {
-                tracing::$level!(
-                    uid,
-                    operation,
-                    kind,
-                    namespace,
-                    name,
-                    cluster,
-                    rules = self.applied.join(","),
-                    outcome = $outcome,
-                    duration_us,
-                    dry_run,
-                    warnings,
-                    $($error)*
-                    "answered"
-                )
-            };
-        }
-        match self.failure {
-            None => line!(info, "ok",),
-            Some(failure) => line!(warn, failure.code().reason(), error = failure.message(),),
-        }
+/// Writes the line. Of the body it has only names and, in a failure, the invalid value.
+pub(super) fn answered<T>(head: &Head<'_>, outcome: &Outcome<T>, started: Instant) {
+    let operation = head.operation;
+    let duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+    let (uid, kind, namespace) = (clip(&head.uid), clip(&head.kind), clip(&head.namespace));
+    let (name, cluster) =
+        (clip(&head.name), outcome.cluster.as_ref().map_or(&*head.cluster, |own| own.as_str()));
+    let cluster = clip(cluster);
+    let rules = outcome.applied.join(",");
+    let dry_run = head.dry_run.filter(|dry_run| *dry_run);
+    let warnings = (!outcome.warnings.is_empty()).then(|| outcome.warnings.join("; "));
+    macro_rules! line {
+        ($level:ident, $outcome:expr, $($error:tt)*) => {
+            tracing::$level!(
+                uid,
+                operation,
+                kind,
+                namespace,
+                name,
+                cluster,
+                rules,
+                outcome = $outcome,
+                duration_us,
+                dry_run,
+                warnings,
+                $($error)*
+                "answered"
+            )
+        };
+    }
+    match &outcome.result {
+        Ok(_) => line!(info, "ok",),
+        Err(failure) => line!(warn, failure.code().reason(), error = failure.message(),),
     }
 }
 

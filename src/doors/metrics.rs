@@ -2,7 +2,7 @@
 
 use prometheus_client::{metrics::counter::Counter, registry::Registry};
 
-use crate::engine::HandoverEvent;
+use crate::service::Outcome;
 
 /// Counters of skipped rules and handovers. Clones share the counters.
 #[derive(Clone, Debug, Default)]
@@ -33,9 +33,9 @@ impl RevisionMetrics {
         metrics
     }
 
-    pub(super) fn count(&self, skipped: usize, handovers: &[HandoverEvent]) {
-        self.skipped.inc_by(skipped as u64);
-        for handover in handovers {
+    pub(super) fn count<T>(&self, outcome: &Outcome<T>) {
+        self.skipped.inc_by(outcome.skipped as u64);
+        for handover in &outcome.handovers {
             self.waiting.inc_by(handover.waiting.into());
             self.kept_behind.inc_by(handover.object_stays.into());
         }

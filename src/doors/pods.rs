@@ -38,8 +38,8 @@ impl Pods {
     fn reply(&self, call: &Call) -> Result<DoorReply, Unreadable> {
         let started = Instant::now();
         let body = admission::parse(&call.body)?;
-        let Decoded { head, review } = admission::decode(&body)?;
-        let outcome = review.map_or_else(Outcome::refused, |review| self::review(&review));
+        let Decoded { head, content } = admission::decode(&body)?;
+        let outcome = content.map_or_else(Outcome::refused, |review| self::review(&review));
         Ok(admission::reply(&head, outcome, &self.metrics, started))
     }
 }

@@ -43,8 +43,8 @@ impl Works {
     async fn reply(&self, call: &Call) -> Result<DoorReply, Unreadable> {
         let started = Instant::now();
         let body = admission::parse(&call.body)?;
-        let Decoded { head, review } = admission::decode(&body)?;
-        let outcome = match &review {
+        let Decoded { head, content } = admission::decode(&body)?;
+        let outcome = match &content {
             Ok(review) => self.review(review, call.deadline).await,
             Err(failure) => Outcome::refused(failure.clone()),
         };

@@ -43,7 +43,7 @@ pub(crate) fn outcomes(case: &Case) -> Vec<Outcome> {
         let text =
             interpreter::parse(body.as_bytes()).unwrap_or_else(|error| panic!("{}: {error}", case.name));
         let decoded = interpreter::decode(&text).unwrap_or_else(|error| panic!("{}: {error}", case.name));
-        let question = match decoded.question {
+        let question = match decoded.content {
             Ok(question) => question,
             Err(failure) => return Outcome { line: refused(&failure), preview: None },
         };

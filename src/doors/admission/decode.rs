@@ -5,13 +5,10 @@ use std::borrow::Cow;
 use super::{API_VERSION, KIND};
 use crate::domain::Failure;
 use crate::doors::envelope::{
-    self, Unreadable, about_object, check_names, clip, kind_or_empty, map, optional_string, present, string,
-    string_or_empty,
+    self, Decoded, Head, UNKNOWN_OPERATION, Unreadable, about_object, check_names, clip, kind_or_empty, map,
+    optional_string, present, string, string_or_empty,
 };
 use crate::json::{Kind, Members, Raw, Text};
-
-/// The label of an unknown operation.
-const UNKNOWN: &str = "unknown";
 
 /// The members of a request that hold objects of users.
 const OBJECTS: &[&str] = &["object", "oldObject"];
@@ -19,35 +16,6 @@ const OBJECTS: &[&str] = &["object", "oldObject"];
 /// The members of a request that are read.
 const READ: &[&str] =
     &["kind", "resource", "subResource", "name", "namespace", "operation", "object", "oldObject", "dryRun"];
-
-/// The part of a request that its reply and its log line need.
-#[derive(Clone, Debug)]
-pub struct Head<'a> {
-    /// The uid that the reply repeats.
-    pub uid: Cow<'a, str>,
-    /// The operation's name, or `unknown`: a label out of a closed set.
-    pub operation: &'static str,
-    /// The object's identity in the envelope, for the log.
-    pub subject: Subject<'a>,
-    /// `request.dryRun`, for the log.
-    pub dry_run: bool,
-}
-
-/// The object's identity in the envelope. Empty where a member is missing.
-#[derive(Clone, Debug, Default)]
-pub struct Subject<'a> {
-    pub kind: Cow<'a, str>,
-    pub namespace: Cow<'a, str>,
-    pub name: Cow<'a, str>,
-}
-
-/// A decoded request.
-#[derive(Clone, Debug)]
-pub struct Decoded<'a> {
-    pub head: Head<'a>,
-    /// The review, or why it is denied.
-    pub review: Result<Review<'a>, Failure>,
-}
 
 /// A write that an API server asks about.
 #[derive(Clone, Debug)]
@@ -112,22 +80,25 @@ pub fn parse(body: &[u8]) -> Result<Text<'_>, Unreadable> {
 }
 
 /// Decodes a request.
-pub fn decode<'a>(body: &'a Text<'_>) -> Result<Decoded<'a>, Unreadable> {
+pub fn decode<'a>(body: &'a Text<'_>) -> Result<Decoded<'a, Review<'a>>, Unreadable> {
     let envelope = envelope::open(body, KIND)?;
     check_envelope(&envelope)?;
     let (request, uid) = envelope::request(&envelope, KIND)?;
-    let subject = Subject {
+    let head = Head {
+        uid,
+        operation: Operation::of(&string_or_empty(&request, "operation"))
+            .map_or(UNKNOWN_OPERATION, Operation::name),
         kind: kind_or_empty(&request),
         namespace: string_or_empty(&request, "namespace"),
         name: name_or_own(&request, string_or_empty(&request, "name")),
+        cluster: Cow::default(),
+        dry_run: Some(dry_run(&request).unwrap_or_default()),
     };
-    let operation = Operation::of(&string_or_empty(&request, "operation")).map_or(UNKNOWN, Operation::name);
-    let head = Head { uid, operation, subject, dry_run: dry_run(&request).unwrap_or_default() };
-    let review = check_names(&body.root(), &request, OBJECTS)
+    let content = check_names(&body.root(), &request, OBJECTS)
         .and_then(|()| check_read(&body.root(), &request))
         .and_then(|()| review(&request))
-        .map_err(|failure| about_object(failure, &head.subject.kind, &head.subject.name, ""));
-    Ok(Decoded { head, review })
+        .map_err(|failure| about_object(failure, &head));
+    Ok(Decoded { head, content })
 }
 
 /// Refuses a review of another version: its reply would need that version too.

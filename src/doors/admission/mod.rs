@@ -24,12 +24,12 @@ use std::time::Instant;
 
 use http::StatusCode;
 
-pub use self::decode::{Decoded, Head, Operation, Resource, Review, Subject, decode, parse};
+pub use self::decode::{Operation, Resource, Review, decode, parse};
 pub use self::encode::{MAX_WARNING_BYTES, Response, encode};
-pub use super::envelope::Unreadable;
+pub use super::envelope::{Decoded, Head, Unreadable};
 
 use super::RevisionMetrics;
-use super::log::Line;
+use super::log;
 use crate::domain::{Code, Failure};
 use crate::patch::Patch;
 use crate::server::DoorReply;
@@ -48,21 +48,8 @@ pub(super) fn reply(
     metrics: &RevisionMetrics,
     started: Instant,
 ) -> DoorReply {
-    metrics.count(outcome.skipped, &outcome.handovers);
-    Line {
-        uid: &head.uid,
-        operation: head.operation,
-        kind: &head.subject.kind,
-        namespace: &head.subject.namespace,
-        name: &head.subject.name,
-        cluster: outcome.cluster.as_ref().map_or("", |cluster| cluster.as_str()),
-        applied: &outcome.applied,
-        dry_run: Some(head.dry_run),
-        warnings: &outcome.warnings,
-        failure: outcome.result.as_ref().err(),
-        started,
-    }
-    .write();
+    metrics.count(&outcome);
+    log::answered(head, &outcome, started);
     let (response, outcome) = match outcome.result {
         Ok(patch) => (Response::Allowed { patch, warnings: outcome.warnings }, "ok"),
         Err(failure) => {

@@ -10,7 +10,8 @@ use crate::domain::{
     is_list_kind,
 };
 use crate::doors::envelope::{
-    self, Unreadable, about_object, check_names, clip, kind_or_empty, map, present, string, string_or_empty,
+    self, Decoded, Head, UNKNOWN_OPERATION, Unreadable, about_object, check_names, clip, kind_or_empty, map,
+    present, string, string_or_empty,
 };
 use crate::json::{Kind, Members, Raw, Text};
 
@@ -20,57 +21,30 @@ const MAX_REPLICAS: i64 = i32::MAX as i64;
 /// The members of a request that hold objects of users.
 const OBJECTS: &[&str] = &["object", "originalObject", "observedObject"];
 
-/// The part of a request that its reply and its log line need.
-#[derive(Clone, Debug)]
-pub struct Head<'a> {
-    /// The uid that the reply repeats.
-    pub uid: Cow<'a, str>,
-    /// `None` for an operation that Karmada does not have.
-    pub operation: Option<OperationName>,
-    /// The object's identity in the envelope, for the log.
-    pub subject: Subject<'a>,
-}
-
-/// The object's identity in the envelope. Empty where a member is missing.
-#[derive(Clone, Debug, Default)]
-pub struct Subject<'a> {
-    pub kind: Cow<'a, str>,
-    pub namespace: Cow<'a, str>,
-    pub name: Cow<'a, str>,
-    /// The target cluster.
-    pub cluster: Cow<'a, str>,
-}
-
-/// A decoded request.
-#[derive(Clone, Debug)]
-pub struct Decoded<'a> {
-    pub head: Head<'a>,
-    /// The question, or what is wrong with it.
-    pub question: Result<Question<'a>, Failure>,
-}
-
 /// Parses the body of a request.
 pub fn parse(body: &[u8]) -> Result<Text<'_>, Unreadable> {
     envelope::parse(body, KIND)
 }
 
 /// Decodes a request.
-pub fn decode<'a>(body: &'a Text<'_>) -> Result<Decoded<'a>, Unreadable> {
+pub fn decode<'a>(body: &'a Text<'_>) -> Result<Decoded<'a, Question<'a>>, Unreadable> {
     let envelope = envelope::open(body, KIND)?;
     let (request, uid) = envelope::request(&envelope, KIND)?;
-    let subject = Subject {
+    let head = Head {
+        uid,
+        operation: OperationName::of(&string_or_empty(&request, "operation"))
+            .map_or(UNKNOWN_OPERATION, OperationName::as_str),
         kind: kind_or_empty(&request),
         namespace: string_or_empty(&request, "namespace"),
         name: string_or_empty(&request, "name"),
         cluster: string_or_empty(&request, "clusterName"),
+        dry_run: None,
     };
-    let head = Head { uid, operation: OperationName::of(&string_or_empty(&request, "operation")), subject };
-    let Subject { kind, name, cluster, .. } = &head.subject;
-    let question = check_names(&body.root(), &request, OBJECTS)
+    let content = check_names(&body.root(), &request, OBJECTS)
         .and_then(|()| check_envelope(&envelope))
         .and_then(|()| question(&request))
-        .map_err(|failure| about_object(failure, kind, name, cluster));
-    Ok(Decoded { head, question })
+        .map_err(|failure| about_object(failure, &head));
+    Ok(Decoded { head, content })
 }
 
 fn check_envelope(envelope: &Members<'_>) -> Result<(), Failure> {

@@ -21,13 +21,12 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::StatusCode;
 
-pub use self::decode::{Decoded, Head, Subject, decode, parse};
+pub use self::decode::{decode, parse};
 pub use self::encode::encode;
 pub use self::operation::OperationName;
-pub use super::envelope::Unreadable;
+pub use super::envelope::{Decoded, Head, Unreadable};
 
-use super::log::Line;
-use super::{RevisionMetrics, unreadable};
+use super::{RevisionMetrics, log, unreadable};
 use crate::domain::{Answer, Failure, Operation, Question};
 use crate::engine::{self, ObjectSource};
 use crate::server::{Call, Door, DoorReply};
@@ -70,31 +69,17 @@ impl Interpreter {
     async fn reply(&self, call: &Call) -> Result<DoorReply, Unreadable> {
         let started = Instant::now();
         let body = parse(&call.body)?;
-        let Decoded { head, question } = decode(&body)?;
-        let outcome = match &question {
+        let Decoded { head, content } = decode(&body)?;
+        let outcome = match &content {
             Ok(question) => answer(&self.service, question, call.deadline).await,
             Err(failure) => Outcome::refused(failure.clone()),
         };
-        self.metrics.count(outcome.skipped, &outcome.handovers);
-        let operation = head.operation.map_or(DoorReply::UNKNOWN_OPERATION, OperationName::as_str);
-        Line {
-            uid: &head.uid,
-            operation,
-            kind: &head.subject.kind,
-            namespace: &head.subject.namespace,
-            name: &head.subject.name,
-            cluster: &head.subject.cluster,
-            applied: &outcome.applied,
-            dry_run: None,
-            warnings: &outcome.warnings,
-            failure: outcome.result.as_ref().err(),
-            started,
-        }
-        .write();
+        self.metrics.count(&outcome);
+        log::answered(&head, &outcome, started);
         Ok(DoorReply {
             status: StatusCode::OK,
             body: encode(&head, &outcome.result).into(),
-            operation,
+            operation: head.operation,
             outcome: outcome.result.as_ref().map_or_else(|failure| failure.code().reason(), |_| "ok"),
         })
     }

@@ -1,12 +1,12 @@
 //! Decoding requests, refusing invalid ones, and encoding replies.
 
-use super::{Decoded, OperationName, Unreadable, encode, parse};
-use crate::domain::{Answer, Failure, Operation};
+use super::{Decoded, Unreadable, encode, parse};
+use crate::domain::{Answer, Failure, Operation, Question};
 use crate::json::{Text, Value};
 use crate::patch::Patch;
 
 /// Leaks the body, so that the result can borrow from it.
-fn decode(body: &[u8]) -> Result<Decoded<'static>, Unreadable> {
+fn decode(body: &[u8]) -> Result<Decoded<'static, Question<'static>>, Unreadable> {
     let body = Box::leak(Box::new(body.to_vec()));
     let text: &'static Text<'static> = Box::leak(Box::new(parse(body)?));
     super::decode(text)
@@ -46,7 +46,7 @@ fn request(changes: serde_json::Value) -> String {
 fn failure(body: &str) -> (u16, String) {
     let decoded = decode(body.as_bytes()).unwrap();
     assert_eq!(decoded.head.uid, "u-1");
-    let failure = decoded.question.expect_err("nothing was wrong");
+    let failure = decoded.content.expect_err("nothing was wrong");
     (failure.code().status(), failure.message())
 }
 
@@ -54,15 +54,9 @@ fn failure(body: &str) -> (u16, String) {
 fn a_revise_object_request_is_decoded() {
     let body = request(serde_json::json!({"originalObject": {"a": 1}, "unknown": [1]}));
     let decoded = decode(body.as_bytes()).unwrap();
-    assert_eq!(
-        (decoded.head.uid.as_ref(), decoded.head.operation),
-        ("u-1", Some(OperationName::ReviseObject))
-    );
-    assert_eq!(
-        (decoded.head.subject.name.as_ref(), decoded.head.subject.cluster.as_ref()),
-        ("checkout", "cluster-z")
-    );
-    let question = decoded.question.unwrap();
+    assert_eq!((decoded.head.uid.as_ref(), decoded.head.operation), ("u-1", "ReviseObject"));
+    assert_eq!((decoded.head.name.as_ref(), decoded.head.cluster.as_ref()), ("checkout", "cluster-z"));
+    let question = decoded.content.unwrap();
     assert_eq!(question.workload.to_string(), "Rollout/checkout");
     let Operation::ReviseObject(target) = question.operation else { panic!("another operation") };
     assert_eq!((target.cluster.as_str(), target.replicas), ("cluster-z", Some(0)));
@@ -77,7 +71,7 @@ fn a_revise_object_request_is_decoded() {
 fn missing_replicas_are_those_of_the_schedule_or_unknown() {
     let replicas = |changes| {
         let body = request(changes);
-        let question = decode(body.as_bytes()).unwrap().question.unwrap();
+        let question = decode(body.as_bytes()).unwrap().content.unwrap();
         let Operation::ReviseObject(target) = question.operation else { panic!("another operation") };
         (target.replicas, target.schedule.map(|schedule| schedule.clusters().len()))
     };
@@ -94,7 +88,7 @@ fn missing_replicas_are_those_of_the_schedule_or_unknown() {
 fn the_identity_is_in_the_object_and_completed_from_the_envelope() {
     let workload = |object| {
         let body = request(serde_json::json!({"object": object}));
-        let workload = decode(body.as_bytes()).unwrap().question.unwrap().workload;
+        let workload = decode(body.as_bytes()).unwrap().content.unwrap().workload;
         (workload.gvk.api_version(), workload.gvk.kind, workload.namespace, workload.name)
     };
     let own = |parts: [&str; 4]| parts.map(str::to_owned).into();
@@ -120,7 +114,7 @@ fn an_invalid_request_is_refused_with_its_uid_and_the_path() {
         }
         value
     };
-    assert!(decode(request(serde_json::json!({"object": deep(512)})).as_bytes()).unwrap().question.is_ok());
+    assert!(decode(request(serde_json::json!({"object": deep(512)})).as_bytes()).unwrap().content.is_ok());
     for (changes, code, message) in [
         (
             serde_json::json!({"apiVersion": "v1"}),

@@ -56,11 +56,11 @@ fn every_recorded_review_is_decoded() {
         let decoded = decode(*body).unwrap_or_else(|error| panic!("{file}: {error}"));
         let head = &decoded.head;
         assert_eq!(head.uid, truth["request"]["uid"].as_str().unwrap(), "{file}");
-        let subject = [&head.subject.kind, &head.subject.namespace, &head.subject.name].map(AsRef::as_ref);
+        let subject = [&head.kind, &head.namespace, &head.name].map(AsRef::as_ref);
         assert_eq!(subject, ["Work", *namespace, *name], "{file}");
-        assert_eq!((head.operation, head.dry_run), (operation.name(), *dry_run), "{file}");
+        assert_eq!((head.operation, head.dry_run), (operation.name(), Some(*dry_run)), "{file}");
 
-        let review = decoded.review.unwrap_or_else(|failure| panic!("{file}: {failure}"));
+        let review = decoded.content.unwrap_or_else(|failure| panic!("{file}: {failure}"));
         assert_eq!((review.operation, review.dry_run), (*operation, *dry_run), "{file}");
         assert_eq!((review.namespace.as_ref(), review.name.as_ref()), (*namespace, *name), "{file}");
         let resource = &review.resource;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Decoded, Unreadable, parse};
+use super::{Decoded, Review, Unreadable, parse};
 use crate::json::Text;
 
 mod captured;
@@ -11,7 +11,7 @@ mod reply;
 mod wrong;
 
 /// Leaks the body, so that the result can borrow from it.
-fn decode(body: impl Into<Vec<u8>>) -> Result<Decoded<'static>, Unreadable> {
+fn decode(body: impl Into<Vec<u8>>) -> Result<Decoded<'static, Review<'static>>, Unreadable> {
     let body: &'static [u8] = Vec::leak(body.into());
     let text: &'static Text<'static> = Box::leak(Box::new(parse(body)?));
     super::decode(text)

@@ -6,7 +6,7 @@ use super::super::{Operation, Review};
 use super::{decode, deep, request};
 
 fn review(changes: Value) -> Review<'static> {
-    decode(request(changes)).unwrap().review.unwrap()
+    decode(request(changes)).unwrap().content.unwrap()
 }
 
 #[test]
@@ -16,9 +16,9 @@ fn optional_members_may_be_missing() {
         "resource":{"version":"v1","resource":"pods"}}}"#;
     for more in [String::new(), OPTIONAL.map(|name| format!("\"{name}\":null,")).concat()] {
         let decoded = decode(body.replace("MORE", &more)).unwrap();
-        let subject = decoded.head.subject;
-        assert_eq!([subject.kind, subject.namespace, subject.name], ["", "", ""]);
-        let review = decoded.review.unwrap();
+        let head = decoded.head;
+        assert_eq!([head.kind, head.namespace, head.name], ["", "", ""]);
+        let review = decoded.content.unwrap();
         assert_eq!([&review.namespace, &review.name, &review.resource.sub_resource], ["", "", ""]);
         assert_eq!((review.resource.group.as_ref(), review.resource.resource.as_ref()), ("", "pods"));
         assert!(review.object.is_none() && review.old_object.is_none() && !review.dry_run);
@@ -34,8 +34,8 @@ fn every_operation_has_its_name() {
         ("CONNECT", Operation::Connect),
     ] {
         let decoded = decode(request(json!({"operation": name, "dryRun": true}))).unwrap();
-        assert_eq!((decoded.head.operation, decoded.head.dry_run), (name, true));
-        let review = decoded.review.unwrap();
+        assert_eq!((decoded.head.operation, decoded.head.dry_run), (name, Some(true)));
+        let review = decoded.content.unwrap();
         assert_eq!((review.operation, review.operation.name(), review.dry_run), (operation, name, true));
     }
 }
@@ -51,7 +51,7 @@ fn escapes_are_decoded() {
     let body =
         request(json!({})).replace("u-1", r"u\u002d1").replace(r#""operation""#, r#""operat\u0069on""#);
     let decoded = decode(body).unwrap();
-    assert_eq!((decoded.head.uid.as_ref(), decoded.review.unwrap().operation), ("u-1", Operation::Update));
+    assert_eq!((decoded.head.uid.as_ref(), decoded.content.unwrap().operation), ("u-1", Operation::Update));
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn an_invalid_old_object_counts_as_missing() {
     }
     assert!(review(json!({"oldObject": deep(512)})).old_object.is_some());
     let twice = request(json!({"oldObject": {"a": 1, "b": 2}})).replace(r#""b":2"#, r#""a":2"#);
-    let review = decode(twice).unwrap().review.unwrap();
+    let review = decode(twice).unwrap().content.unwrap();
     assert!(review.object.is_some() && review.old_object.is_none());
 }
 

@@ -10,7 +10,7 @@ use crate::json::Kind;
 fn failure(body: &str) -> (u16, String) {
     let decoded = decode(body).unwrap_or_else(|error| panic!("{error}: {body}"));
     assert_eq!(decoded.head.uid, "u-1");
-    let failure = decoded.review.expect_err(body);
+    let failure = decoded.content.expect_err(body);
     (failure.code().status(), failure.message())
 }
 
@@ -53,7 +53,7 @@ fn an_invalid_request_is_refused_with_its_uid_and_the_path() {
             "{found} {text}\nshould begin with\n{code} {message}"
         );
     }
-    assert!(decode(request(json!({"object": deep(512)}))).unwrap().review.is_ok());
+    assert!(decode(request(json!({"object": deep(512)}))).unwrap().content.is_ok());
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_repeated_name_in_the_object_is_refused_with_its_path() {
 fn a_repeated_name_in_the_envelope_is_refused_also_behind_an_object_that_has_one() {
     let broken = json!({"oldObject": {"a": 1, "b": 2}});
     let broken = request(broken).replace(r#""b":2"#, r#""a":2"#);
-    assert!(decode(broken.as_str()).unwrap().review.is_ok());
+    assert!(decode(broken.as_str()).unwrap().content.is_ok());
     for (member, again) in [
         (r#""operation":"UPDATE""#, r#""operation":"DELETE""#),
         (r#""dryRun":false"#, r#""dryRun":true"#),
@@ -182,12 +182,12 @@ proptest! {
         let body = request(changes);
         let decoded = decode(body.as_str()).unwrap();
         prop_assert_eq!(decoded.head.uid.as_ref(), "u-1");
-        match decoded.review {
+        match decoded.content {
             Err(failure) => prop_assert!(http_error(failure.code()).is_none()),
             Ok(review) => {
                 prop_assert_eq!(decoded.head.operation, review.operation.name());
-                prop_assert_eq!(decoded.head.dry_run, review.dry_run);
-                prop_assert_eq!(&decoded.head.subject.name, &review.name);
+                prop_assert_eq!(decoded.head.dry_run, Some(review.dry_run));
+                prop_assert_eq!(&decoded.head.name, &review.name);
                 for object in [review.object, review.old_object].into_iter().flatten() {
                     let is_map = object.kind() == Kind::Object;
                     prop_assert!(is_map && object.to_value().is_ok());
