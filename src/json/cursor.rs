@@ -235,7 +235,7 @@ impl<'a> Cursor<'a> {
     fn end_of_plain_string(&self) -> Option<usize> {
         let bytes = self.text.as_bytes();
         let [b'"', string @ ..] = bytes.get(self.at..)? else { return None };
-        plain_string(string).map(|(behind, _)| bytes.len() - behind.len())
+        plain_string(string).map(|behind| bytes.len() - behind.len())
     }
 
     /// Passes what is left of a string, with whatever is in it.
@@ -316,52 +316,17 @@ pub(super) fn past_spaces(mut rest: &[u8]) -> &[u8] {
     rest
 }
 
-/// What follows the string whose opening quote has been passed, if it is an easy one, without escapes. With it comes a digest of
-/// the string: the same for equal ones, and its highest bytes differ for most others.
+/// What follows the string whose opening quote has been passed; `None` if it has escapes or errors.
 #[inline]
-pub(super) fn plain_string(string: &[u8]) -> Option<(&[u8], u64)> {
-    let mut rest = string;
-    let mut digest = 0;
-    let (behind, last) = loop {
-        let Some((eight, behind)) = rest.split_first_chunk() else { break end_of_short(rest)? };
-        let word = u64::from_le_bytes(*eight);
-        let special = special(word);
-        if special != 0 {
-            break end_of_plain(rest, word, special)?;
-        }
-        digest = mix(digest ^ word);
-        rest = behind;
-    };
-    Some((behind, mix(digest ^ last)))
-}
-
-/// What follows the string that ends in the next eight bytes, which are `word`, if it is plain up to there; and the part of it
-/// that is in them, its quote counted.
-#[inline]
-fn end_of_plain(rest: &[u8], word: u64, special: u64) -> Option<(&[u8], u64)> {
-    let bits = special.trailing_zeros() & 0x38;
-    let quoted = (word >> bits) & 0xff == u64::from(b'"');
-    // All bits up to the lowest that is set: the part and its quote.
-    let part = special ^ special.wrapping_sub(1);
-    quoted.then(|| (&rest[bits as usize / 8 + 1..], word & part))
-}
-
-/// The same where less than eight bytes of the text are left.
-#[cold]
-fn end_of_short(rest: &[u8]) -> Option<(&[u8], u64)> {
-    // Behind the end are zeros, which no string may hold.
-    let word = rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
-    end_of_plain(rest, word, special(word))
-}
-
-/// One step of a digest.
-#[inline]
-pub(super) fn mix(word: u64) -> u64 {
-    // 2^64 by the golden ratio, which spreads what is multiplied by it.
-    word.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+pub(super) fn plain_string(string: &[u8]) -> Option<&[u8]> {
+    match &string[plain_prefix(string)..] {
+        [b'"', behind @ ..] => Some(behind),
+        _ => None,
+    }
 }
 
 /// How many bytes at the front are neither `"`, `\` nor control characters.
+#[inline]
 fn plain_prefix(bytes: &[u8]) -> usize {
     let mut rest = bytes;
     while let Some((eight, behind)) = rest.split_first_chunk() {

@@ -1,61 +1,35 @@
-//! The walk over all of a text that checks it.
+//! Checks the grammar of a whole text and finds its containers, in one pass.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::cursor::{Cursor, Result, mix, past_spaces, plain_string};
+use super::cursor::{Cursor, Result, past_spaces, plain_string};
 use super::text::Container;
-use super::walk::ValueWalk;
 
 /// Kubernetes objects have about a list or an object in so many bytes.
 const USUAL_BYTES_A_CONTAINER: usize = 32;
 
-/// Up to so many names of an object are compared with each other; more go through a set.
+/// Up to so many names of an object are compared with each other; more are put in a set.
 const FEW: usize = 24;
 
-/// The closing bracket where nothing is open. It is in no text, because no UTF-8 has such a byte.
+/// In place of a closing bracket while nothing is open. UTF-8 has no such byte.
 const NONE: u8 = 0xff;
 
-/// A walk over all of a text. It uses no recursion.
-///
-/// The places that it goes to are pieces of the text that reach to its end: a look at what comes next is one comparison of
-/// lengths then.
+/// A pass over a text, without recursion. Its position is the rest of the text.
 pub(super) struct Scan<'a> {
     text: &'a str,
-    /// Of a container that is open `end` is still where it begins, and `next` the number of the container that it is in.
+    /// While a container is open, its `end` is where it begins and its `next` is the number of its parent.
     containers: Vec<Container>,
     /// The number of the innermost container that is open.
     innermost: u32,
     /// How many containers are open.
     level: u32,
-    /// The names of the open objects, outermost first.
-    names: Vec<Names>,
-    /// Where names are that their objects had before.
+    /// The names of the open objects, outermost first, each with its place.
+    names: Vec<(u32, Cow<'a, str>)>,
+    /// Where the names of each open object begin in `names`.
+    objects: Vec<usize>,
+    /// The places of names that their objects had before.
     repeated: Vec<u32>,
-}
-
-/// What is known of the names that an object has had so far.
-///
-/// Each name sets two bits of many. One that finds both set may be there twice, or just be unlucky; the names of such an object
-/// are compared once all are there. So next to nothing is kept of the names of all the others.
-#[derive(Clone, Copy)]
-struct Names {
-    bits: [u64; 4],
-    /// Whether two may be the same.
-    closely: bool,
-}
-
-impl Names {
-    const NONE: Self = Self { bits: [0; 4], closely: false };
-
-    #[inline]
-    fn note(&mut self, digest: u64) {
-        let [first, second, ..] = digest.to_be_bytes();
-        let bits = &mut self.bits[usize::from(first / 64)];
-        let own = 1 << (first % 64) | 1 << (second % 64);
-        self.closely |= *bits & own == own;
-        *bits |= own;
-    }
 }
 
 impl<'a> Scan<'a> {
@@ -65,14 +39,15 @@ impl<'a> Scan<'a> {
             containers: Vec::with_capacity(8 + text.len() / USUAL_BYTES_A_CONTAINER),
             innermost: u32::MAX,
             level: 0,
-            names: Vec::with_capacity(16),
+            names: Vec::with_capacity(64),
+            objects: Vec::with_capacity(16),
             repeated: Vec::new(),
         }
     }
 
     /// Passes the value that begins at `start`, checking its grammar.
     ///
-    /// Gives where it ends, the containers in it, and where names are that their objects had before, in order.
+    /// Gives where it ends, the containers in it, and the places of names that their objects had before, in order.
     pub(super) fn whole(mut self, start: usize) -> Result<(usize, Vec<Container>, Vec<u32>)> {
         let rest = &self.text.as_bytes()[start..];
         let rest = match rest {
@@ -95,11 +70,11 @@ impl<'a> Scan<'a> {
             rest = loop {
                 break match rest {
                     [b'"', string @ ..] => match plain_string(string) {
-                        Some((behind, _)) => behind,
+                        Some(behind) => behind,
                         None => self.scalar(rest)?,
                     },
                     [opening @ (b'{' | b'['), inside @ ..] => {
-                        // So it is for both kinds.
+                        // In ASCII, a closing bracket is two behind its opening bracket.
                         let close = opening + 2;
                         match past_space(inside) {
                             [byte, behind @ ..] if *byte == close => {
@@ -178,13 +153,13 @@ impl<'a> Scan<'a> {
             _ => self.behind_space(rest, b'"', "expected the name of a member, in double quotes")?,
         };
         let behind = match plain_string(string) {
-            Some((behind, digest)) => {
-                if let Some(names) = self.names.last_mut() {
-                    names.note(digest);
-                }
+            Some(behind) => {
+                let start = self.offset(string);
+                let name = &self.text[start..self.offset(behind) - 1];
+                self.names.push((number(start - 1), Cow::Borrowed(name)));
                 behind
             }
-            None => self.unusual_name(string)?,
+            None => self.escaped_name(string)?,
         };
         match behind {
             [b':', value @ ..] => Ok(value),
@@ -201,17 +176,14 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Passes a name that holds escapes, and notes it.
+    /// Passes a name that has escapes, and notes it.
     #[cold]
-    fn unusual_name(&mut self, string: &'a [u8]) -> Result<&'a [u8]> {
+    fn escaped_name(&mut self, string: &'a [u8]) -> Result<&'a [u8]> {
         let quote = self.offset(string) - 1;
         let behind = self.scalar(&self.text.as_bytes()[quote..])?;
-        let spelled = string.get(..string.len() - behind.len()).unwrap_or_default();
-        if let Some(names) = self.names.last_mut() {
-            match digest_of_escaped(spelled) {
-                Some(digest) => names.note(digest),
-                None => names.closely = true,
-            }
+        // Half a surrogate pair is refused where the name is read.
+        if let Ok(name) = Cursor::at(self.text, quote).string() {
+            self.names.push((number(quote), name));
         }
         Ok(behind)
     }
@@ -233,20 +205,23 @@ impl<'a> Scan<'a> {
         self.containers.push(Container { end: begin, next: self.innermost, level: self.level });
         self.innermost = own;
         if closing == b'}' {
-            self.names.push(Names::NONE);
+            self.objects.push(self.names.len());
         }
     }
 
-    /// Notes that a container ends. Gives the closing bracket of the one that it is in.
+    /// Notes that a container ends. Gives the closing bracket of its parent.
     #[inline]
     fn leave(&mut self, behind: &[u8], closing: u8) -> u8 {
         let end = number(self.offset(behind));
         let next = number(self.containers.len());
         let Some(own) = self.containers.get_mut(self.innermost as usize) else { return NONE };
-        let begin = std::mem::replace(&mut own.end, end);
+        own.end = end;
         let parent = std::mem::replace(&mut own.next, next);
-        if closing == b'}' && self.names.pop().is_some_and(|names| names.closely) {
-            self.compare_closely(begin);
+        if closing == b'}'
+            && let Some(begin) = self.objects.pop()
+        {
+            self.find_repeated(begin);
+            self.names.truncate(begin);
         }
         self.level -= 1;
         self.innermost = parent;
@@ -255,23 +230,18 @@ impl<'a> Scan<'a> {
         opening.map_or(NONE, |opening| opening + 2)
     }
 
-    /// Compares the names of the innermost object by what they mean, and notes those that it had before.
-    #[cold]
-    fn compare_closely(&mut self, begin: u32) {
-        let cursor = Cursor::at(self.text, begin as usize);
-        let mut walk = ValueWalk::new(cursor, &self.containers, self.innermost as usize + 1);
-        let mut seen = Seen::default();
-        walk.cursor.enter_object();
-        let mut first = true;
-        while let Ok(true) = walk.cursor.another_member(first) {
-            first = false;
-            let start = walk.cursor.offset();
-            // Half a surrogate pair means nothing, and is refused where the name is read.
-            if walk.cursor.string().is_ok_and(|name| !seen.insert(name)) {
-                self.repeated.push(number(start));
-            }
-            if walk.cursor.colon().and_then(|()| walk.pass()).is_err() {
-                return;
+    /// Finds the names of an object, which begin at `begin`, that it had before.
+    fn find_repeated(&mut self, begin: usize) {
+        let names = &self.names[begin..];
+        if names.len() > FEW {
+            let mut seen = HashSet::with_capacity(names.len());
+            let repeated = names.iter().filter(|(_, name)| !seen.insert(name));
+            self.repeated.extend(repeated.map(|(place, _)| *place));
+            return;
+        }
+        for (position, (place, name)) in names.iter().enumerate() {
+            if names[..position].iter().any(|(_, other)| other == name) {
+                self.repeated.push(*place);
             }
         }
     }
@@ -284,44 +254,6 @@ fn unexpected(rest: &[u8], closing: u8) -> &'static str {
         b']' => "expected `,` or `]`",
         _ => "expected `,` or `}`",
     }
-}
-
-/// Names: looked through while few, kept in a set when many.
-#[derive(Default)]
-struct Seen<'a> {
-    few: Vec<Cow<'a, str>>,
-    many: HashSet<Cow<'a, str>>,
-}
-
-impl<'a> Seen<'a> {
-    /// Whether `name` was none of them, which it is now.
-    fn insert(&mut self, name: Cow<'a, str>) -> bool {
-        if self.few.len() < FEW {
-            let new = !self.few.contains(&name);
-            if new {
-                self.few.push(name);
-            }
-            return new;
-        }
-        if self.many.is_empty() {
-            self.many.extend(self.few.iter().cloned());
-        }
-        self.many.insert(name)
-    }
-}
-
-/// A digest of a name with escapes, if no other spelling means the same: if they are those of `"` and `\`, which have to be
-/// escaped. Kubernetes has such names for the items of lists that somebody manages.
-fn digest_of_escaped(spelled: &[u8]) -> Option<u64> {
-    let (mut digest, mut behind_backslash) = (0, false);
-    for byte in spelled {
-        if behind_backslash && !matches!(byte, b'"' | b'\\') {
-            return None;
-        }
-        behind_backslash = *byte == b'\\' && !behind_backslash;
-        digest = mix(digest ^ u64::from(*byte));
-    }
-    Some(digest)
 }
 
 #[inline]
