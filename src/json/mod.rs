@@ -1,7 +1,7 @@
 //! JSON as it was written: numbers keep their spelling, objects keep the order of their members,
 //! and the whole of it is bounded.
 //!
-//! Three shapes, from cheap to dear:
+//! Three shapes, cheapest first:
 //!
 //! * [`Text`], checked, and [`Raw`], a value in it. Members can be looked up in that without building anything;
 //!   this is how the envelope of a request and the few fields that an operation needs are read.
@@ -13,7 +13,7 @@
 //! name twice, and containers nested deeper than [`MAX_DEPTH`], by [`Raw::to_value`]. No input, however deep,
 //! uses more than a bounded piece of stack.
 //!
-//! This module knows nothing of Kubernetes and uses nothing else of the crate.
+//! This module is not specific to Kubernetes, and uses no other module of the crate.
 
 mod build;
 mod cursor;

@@ -10,7 +10,7 @@ use super::{Number, ParseError, Pointer};
 /// A JSON value.
 ///
 /// Lists and objects are shared: a clone costs a reference count, and [`array_mut`](Self::array_mut) and
-/// [`object_mut`](Self::object_mut) copy one level if somebody else holds it. Equality is that of what a
+/// [`object_mut`](Self::object_mut) copy one level if it is shared. Equality is that of what a
 /// JSON patch can see: the spelling of numbers counts, the order of an object's members does not.
 #[derive(Clone)]
 pub enum Value<'a> {

@@ -29,7 +29,7 @@ pub fn own_kind<'d>(document: &'d Value<'_>) -> Option<&'d str> {
     is_own.then_some(kind)
 }
 
-/// Compiles all documents, or says everything that is wrong with them, in their order.
+/// Compiles all documents. The error is every error of every document, in their order.
 pub fn compile(documents: &[Value<'static>]) -> Result<PolicySet, Vec<Finding>> {
     examine(documents).result
 }
@@ -37,15 +37,15 @@ pub fn compile(documents: &[Value<'static>]) -> Result<PolicySet, Vec<Finding>> 
 /// What came of [`examine`].
 #[derive(Debug)]
 pub struct Examined {
-    /// What may be in force, or everything that is wrong, by document.
+    /// The policies, or every error of every document.
     pub result: Result<PolicySet, Vec<Finding>>,
     /// The document of each policy, in the order of the policies.
     pub origins: Vec<usize>,
-    /// What is strange all the same, by document; of the documents in which nothing is wrong.
+    /// The warnings on documents without errors.
     pub warnings: Vec<Finding>,
 }
 
-/// Compiles all documents, and looks for what is strange about those with which nothing is wrong.
+/// Compiles all documents, with warnings on those without errors.
 pub fn examine(documents: &[Value<'static>]) -> Examined {
     // Once each, however often it is defined.
     let names: BTreeSet<String> = documents.iter().flat_map(allocation_names).collect();
@@ -273,7 +273,7 @@ fn metadata(node: Node<'_>, kind: PolicyKind, notes: &mut Notes) -> Option<(Stri
     let name = fields.required("name", notes).and_then(|node| node.name(notes));
     let namespace = match kind {
         PolicyKind::RevisionPolicy => fields.required("namespace", notes).and_then(|node| node.name(notes)),
-        // Files have no namespace that they are applied to, and whoever leaves it out means no other one.
+        // A file is applied to no namespace. Without one, the transformation is for any namespace.
         PolicyKind::TargetPodTransformation => match fields.optional("namespace") {
             Some(node) => node.name(notes),
             None => Some(""),

@@ -1,9 +1,8 @@
 //! Policy documents: read, checked and compiled into what the engine runs.
 //!
-//! [`compile`] looks at all documents before it says anything, and gives either a [`PolicySet`](crate::engine::PolicySet) or *every*
-//! [`Finding`], each with its document and field path. [`examine`] gives warnings too: what is strange, and may be in force all the same.
-//! These are for files, which stand or fall together; [`admit`] is for custom resources, each of which stands for itself. All take parsed documents and do no I/O; where they
-//! come from, and on which line a field stands, is known at the edge.
+//! [`examine`] is for files: it gives a [`PolicySet`](crate::engine::PolicySet) only if all documents are valid, else
+//! every [`Finding`] with its document and field path. [`admit`] is for custom resources: an invalid document leaves the
+//! others active. Both give warnings too, and both take parsed documents: this module does no I/O.
 
 mod action;
 mod admit;

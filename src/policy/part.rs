@@ -1,4 +1,4 @@
-//! The parts of a patch, as far as its document tells them.
+//! The parts of a patch, as far as the document shows them.
 
 use crate::engine::Templated;
 use crate::json::{Object, Pointer, Value};
@@ -19,7 +19,7 @@ impl<'t> Part<'t> {
         }
     }
 
-    /// Whether an expression gives it, so that nothing can be told of it.
+    /// Whether an expression gives it, so that its value is not known.
     pub(super) fn is_expression(self) -> bool {
         matches!(self, Self::Templated(Templated::Template(_)))
     }

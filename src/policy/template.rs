@@ -111,7 +111,7 @@ impl Expressions {
         let mut faults = Vec::new();
         let templated = Templated::compile(&value.as_stored(), &self.scope, &mut faults);
         for (at, fault) in faults {
-            notes.note(&place.concat(&at), told(&fault));
+            notes.note(&place.concat(&at), message(&fault));
         }
         templated.uses(&mut |variable| self.note(variable, place));
         templated
@@ -248,11 +248,11 @@ fn compiled<T>(
     } else {
         ""
     };
-    compile(source).map_err(|fault| notes.note(&node.field, format!("{}{advice}", told(&fault)))).ok()
+    compile(source).map_err(|fault| notes.note(&node.field, format!("{}{advice}", message(&fault)))).ok()
 }
 
 /// A fault with its place in the text, where that has more than one.
-fn told(fault: &CompileError) -> String {
+fn message(fault: &CompileError) -> String {
     format!("line {}, column {} of the text: {}", fault.line(), fault.column(), fault.problem())
 }
 

@@ -32,7 +32,7 @@ pub(super) fn transformation(
     Some(read)
 }
 
-/// Notes a name that nobody could choose.
+/// Notes a name that no workload can choose.
 pub(super) fn check_name(name: &str, field: &Pointer, notes: &mut Notes) {
     if name.contains(|c: char| c == ',' || c.is_whitespace()) {
         notes.note(
@@ -59,7 +59,7 @@ fn entry(node: Node<'_>, notes: &mut Notes) -> Option<TargetPatch> {
         (Some(node), None) => reference_of(node, notes),
         (None, Some(node)) => selector::target_selector(node, notes).map(Targets::Selector),
         (reference, selector) => {
-            // A field that is misspelt is told below, with the name that is probably meant.
+            // A misspelt field is reported below, with the likely name.
             if !misspelt {
                 let found = if reference.is_some() { "both" } else { "none" };
                 notes.note(

@@ -1,7 +1,7 @@
 //! YAML as Kubernetes users write it, to [`json::Value`](crate::json::Value) and back.
 //!
-//! [`documents`] reads a text of any number of documents; each comes with its [`Lines`], so that whoever finds
-//! fault with a value can say on which line it stands. [`write`](write()) prints a value the way `kubectl` does.
+//! [`documents`] reads a text of any number of documents; each comes with its [`Lines`], so that errors about a value
+//! can name its line. [`write`](write()) prints a value the way `kubectl` does.
 //! What `sigs.k8s.io/yaml` (the reader in kubectl and in every Kubernetes controller) makes of a text is what we make
 //! of it, down to `yes`, `n` and `0777`; a table of its answers is part of the tests.
 //!
@@ -28,7 +28,7 @@
 //!
 //! Documents that are empty, or `null`, are skipped. No text panics, and none uses more than a bounded piece of stack.
 //!
-//! This module knows nothing of Kubernetes and of files; it uses [`json`](crate::json) and nothing else of the crate.
+//! This module reads no files and is not specific to Kubernetes; of the crate it uses only [`json`](crate::json).
 
 mod build;
 mod error;

@@ -31,7 +31,7 @@ pub fn documents(text: &str) -> Result<Vec<Document>, YamlError> {
     match json(text) {
         Ok(document) => Ok(vec![document]),
         Err(error) if !matches!(error.problem, YamlErrorKind::Json(ParseError::Syntax { .. })) => Err(error),
-        // Neither is certain to be what was meant; whoever understood more of the text has the better complaint.
+        // Either may be meant: the reader that got further gives the error.
         Err(error) => yaml(text).map_err(|other| if other.position > error.position { other } else { error }),
     }
 }
@@ -78,7 +78,7 @@ fn events(source: &Source<'_>) -> Result<Vec<Document>, Stop> {
     let mut builder = Builder::default();
     for event in Parser::new_from_str(&source.text) {
         let (mut event, span) = event.map_err(Stop::Grammar)?;
-        source.mend_end(&mut event, &span);
+        source.correct_end(&mut event, &span);
         builder.event(event, source.position(&span.start)).map_err(Stop::Problem)?;
     }
     Ok(builder.finish())

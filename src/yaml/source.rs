@@ -65,7 +65,7 @@ impl<'a> Source<'a> {
     }
 
     /// Takes the line break off a block scalar that ends with the text, if the text has none there.
-    pub(super) fn mend_end(&self, event: &mut Event<'_>, span: &Span) {
+    pub(super) fn correct_end(&self, event: &mut Event<'_>, span: &Span) {
         let Event::Scalar(text, ScalarStyle::Literal | ScalarStyle::Folded, ..) = event else { return };
         let Some((last, number)) = self.open_end else { return };
         let Some(body) = text.strip_suffix('\n') else { return };

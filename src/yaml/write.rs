@@ -122,7 +122,7 @@ fn literal(text: &str, indent: usize, out: &mut String) {
     }
 }
 
-/// Whether `text` has several lines and comes back exactly from a literal scalar, whoever reads it.
+/// Whether `text` has several lines and every reader gets it back exactly from a literal scalar.
 fn is_literal(text: &str) -> bool {
     text.contains('\n')
         && !text.starts_with([' ', '\n'])

@@ -184,7 +184,7 @@ fn serve_accepts_warnings_and_logs_them_once() {
     let unused = policy("a", "fort").replace("  - name: fort\n", "  - name: fort\n  - name: other\n");
     let file = directory.file("policy.yaml", &unused);
     let server = Server::start(["-p", &file]);
-    let line = server.process.says(|line| line.contains("nobody uses the allocation"));
+    let line = server.process.says(|line| line.contains("no rule uses the allocation"));
     assert!(
         line.contains("WARN") && line.contains("document 1, line 10: spec.allocations[1].name: "),
         "{line}"

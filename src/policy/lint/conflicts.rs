@@ -10,7 +10,7 @@ use crate::engine::{LabelSelector, Owner, Policy, ResourceSelector, Rule};
 use crate::expression::Condition;
 use crate::policy::finding::Finding;
 
-/// How much of a value is told.
+/// How much of a value a message holds.
 const MAX_VALUE_BYTES: usize = 80;
 
 /// A rule that writes something.
@@ -41,17 +41,17 @@ pub(super) fn all(material: &Material<'_>, idle: &BTreeSet<(usize, usize)>, find
             }
         }
     }
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     for writers in writers.values() {
         for (position, later) in writers.iter().enumerate() {
-            // The last that differs is the one whose value is lost here; the ones before it have been told of already.
+            // The last one that differs loses its value here. The ones before it are reported already.
             let earlier = writers[..position]
                 .iter()
                 .rev()
                 .find_map(|earlier| Some((earlier, conflict(earlier, later)?)));
             let Some((earlier, overlap)) = earlier else { continue };
             let field = rule_place(later.policy, later.rule).concat(&later.write.field);
-            if told.insert((later.document, field.to_string(), later.write.what.clone())) {
+            if reported.insert((later.document, field.to_string(), later.write.what.clone())) {
                 findings.push(Finding {
                     document: later.document,
                     field,

@@ -11,7 +11,7 @@ use crate::json::{Pointer, Value};
 use crate::patch::strategic;
 use crate::policy::decode::{Notes, did_you_mean};
 
-/// Kinds of Kubernetes' own without a namespace, that somebody might want to revise.
+/// Built-in kinds without a namespace that a policy may select.
 const CLUSTER_SCOPED: &[(&str, &str)] = &[
     ("", "Namespace"),
     ("", "Node"),

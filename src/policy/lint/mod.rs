@@ -1,8 +1,8 @@
-//! What is strange about documents that may be in force: warnings, which `check` tells and `serve` only logs.
+//! Warnings on valid documents, which `check` prints and `serve` logs.
 //!
-//! Only what can be seen in the documents is said, and a rule that might be meant as it is gets no warning: a later rule of the same policy
-//! for fewer clusters is an exception from an earlier one, and a higher priority says who has the last word. Documents with faults are not
-//! looked at, but what they use counts as used.
+//! Only the documents count, not what a cluster holds. A rule that may be intended gets no warning: a later rule of the
+//! same policy for fewer clusters is an exception from an earlier one, and a higher priority decides which rule wins.
+//! Documents with errors get no warnings, but what they use counts as used.
 
 mod clusters;
 mod conflicts;

@@ -10,7 +10,7 @@ use crate::json::Pointer;
 use crate::patch::rfc6902::MissingPath;
 use crate::policy::decode::Notes;
 
-/// Where a rule is applied to its own result, and what to do about one that gives another result then.
+/// Why and where rules are applied twice, and what to change about a rule that gives another result then.
 pub const REPEATED_ON_CHAPERONS: &str = "POST /mutate/podchaperons undoes no earlier revision, and so revises twice where its configuration has \
                                          `reinvocationPolicy: IfNeeded`, or where a saved PodChaperon is created again; give the rule a `when` that is \
                                          false for its own result";
@@ -32,7 +32,7 @@ pub fn certain_repeats(policy: &Policy, rule: &Rule) -> Vec<(Pointer, String)> {
         return Vec::new();
     }
     if let Action::Image(image) = &rule.action {
-        // The registry that a rule writes is not the one that it is for.
+        // With `from`, the second application finds another registry.
         let is_certain =
             image.repository_prefix.is_some() && image.from.is_none() && rule.on_error == OnError::Fail;
         let problem = (Pointer::of(["image", "repositoryPrefix"]), "adds the prefix again".to_owned());

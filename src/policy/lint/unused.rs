@@ -16,21 +16,19 @@ pub(super) fn policy(document: &PolicyDocument, used: &BTreeSet<&str>, notes: &m
             let place = Pointer::of(["spec", "variables"]).join(position.to_string());
             notes.note(
                 &place.join("name"),
-                format!("nobody uses the variable {name:?}; take it away, or use `variables.{name}`"),
+                format!("no expression uses the variable {name:?}; remove it, or use `variables.{name}`"),
             );
         }
     }
     for (name, _, place) in &document.allocations {
         if !used.contains(name.as_str()) {
-            notes.note(
-                place,
-                format!("nobody uses the allocation {name:?}; take it away, or use it in a rule"),
-            );
+            notes
+                .note(place, format!("no rule uses the allocation {name:?}; remove it, or use it in a rule"));
         }
     }
 }
 
-/// Interpretations that say nothing, or that are about a kind that is nearly one that a policy selects.
+/// Warns of interpretations that hold only defaults, and of those whose kind is nearly one that a policy selects.
 pub(super) fn interpretations(material: &Material<'_>, findings: &mut Vec<Finding>) {
     let selected =
         || material.policies.iter().flat_map(|document| &document.policy.selectors).map(|it| &it.gvk);
@@ -38,7 +36,10 @@ pub(super) fn interpretations(material: &Material<'_>, findings: &mut Vec<Findin
         let mut notes = Notes::default();
         let target = Pointer::of(["spec", "target"]);
         if material.set.interpretations.get(gvk) == Some(&Interpretation::default()) {
-            notes.note(&Pointer::of(["spec"]), "says nothing that does not hold anyhow");
+            notes.note(
+                &Pointer::of(["spec"]),
+                "has only defaults; remove this ResourceInterpretation, or set a field",
+            );
         }
         let alike: Vec<&str> = selected()
             .filter(|other| other.group == gvk.group && other.version == gvk.version)

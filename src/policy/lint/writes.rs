@@ -17,13 +17,13 @@ pub(super) struct Write {
     pub(super) what: String,
     /// In these containers only; in all if there are none.
     pub(super) containers: Vec<String>,
-    /// The value, as it is told and compared.
+    /// The value, for messages and to compare.
     pub(super) value: String,
     /// Where in the rule it stands.
     pub(super) field: Pointer,
 }
 
-/// How the removal of something is told.
+/// How messages spell a removal.
 const REMOVED: &str = "nothing";
 
 /// What `rule` writes in an object of that kind that is the same whatever the object. What an expression gives is left out.

@@ -292,7 +292,7 @@ fn only_what_is_active_is_warned_of_and_what_the_others_use_counts_as_used() {
     };
     assert_eq!(
         warnings(std::slice::from_ref(&unused)),
-        ["spec.allocations[1].name: nobody uses the allocation \"y\"; take it away, or use it in a rule"]
+        ["spec.allocations[1].name: no rule uses the allocation \"y\"; remove it, or use it in a rule"]
     );
     assert_eq!(warnings(&[unused.clone(), wrong(&one("b", &[], &["y"]))]), [""; 0]);
     assert_eq!(warnings(&[wrong(&unused)]), [""; 0]);
