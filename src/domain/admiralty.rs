@@ -1,36 +1,35 @@
-//! What Admiralty calls things, and how a workload names its transformations.
+//! Names of Admiralty, and how a workload names its transformations.
 
 use std::fmt;
 
-/// The API group of Admiralty's objects.
 pub const ADMIRALTY_GROUP: &str = "multicluster.admiralty.io";
 
-/// The kind by which Admiralty brings a pod to a target.
+/// The kind of the object from which Admiralty makes a pod in a target.
 pub const POD_CHAPERON: &str = "PodChaperon";
 
-/// The annotation that makes Admiralty take a pod in hand, whatever its value.
+/// Admiralty schedules a pod that has this annotation, whatever its value.
 pub const ELECT_ANNOTATION: &str = "multicluster.admiralty.io/elect";
 
-/// The annotation in which Admiralty's webhook keeps the pod as it was. What is sent to targets is made from it.
+/// The pod before the changes of Admiralty's webhook. The pods in targets are made from it.
 pub const SOURCE_POD_ANNOTATION: &str = "multicluster.admiralty.io/sourcepod-manifest";
 
 /// The label of a `PodChaperon` that names the source; empty unless Admiralty is installed there with `clusterName`.
 pub const PARENT_CLUSTER_LABEL: &str = "multicluster.admiralty.io/parent-cluster-name";
 
-/// The annotation in which a workload names its transformations, as it was proposed to Admiralty. Admiralty drops it on the way to a target.
+/// The annotation for transformations that was proposed to Admiralty. Admiralty drops it on the way to a target.
 pub const PROPOSED_TRANSFORMATION_ANNOTATION: &str = "multicluster.admiralty.io/targetpodtransformation";
 
-/// The annotation in which a workload names its transformations, and which arrives everywhere.
+/// The annotation for transformations that reaches every target.
 pub const TRANSFORMATION_ANNOTATION: &str = "reviser.io/targetpodtransformation";
 
-/// What a member cluster is known as.
+/// The kind of the document of a member cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ClusterKind {
-    /// Karmada's `Cluster`.
+    /// Of Karmada.
     Cluster,
-    /// Admiralty's `Target`, which is in a namespace.
+    /// Of Admiralty, in a namespace.
     Target,
-    /// Admiralty's `ClusterTarget`.
+    /// Of Admiralty.
     ClusterTarget,
 }
 
@@ -44,9 +43,9 @@ impl fmt::Display for ClusterKind {
     }
 }
 
-/// The names in both annotations: those that were proposed first, unless they have been copied already.
+/// The names in both annotations: the proposed ones first, unless they have been copied already.
 ///
-/// What is copied once stays as it is when it is copied again.
+/// To copy again changes nothing.
 pub fn join_transformations(proposed: &str, own: &str) -> String {
     let (proposed, own) = (proposed.trim(), own.trim());
     let is_copied =

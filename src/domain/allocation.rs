@@ -1,29 +1,26 @@
-//! What a ledger entry is about.
+//! The key of a ledger entry.
 
 use std::fmt;
 
 use super::Workload;
 
-/// Names one allocation of one workload.
+/// One allocation of one workload.
 ///
 /// Neither the uid nor the version of the workload is part of it: a workload that is deleted and made
-/// again, or read through another API version, keeps its place.
+/// again, or read through another API version, keeps its cluster.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AllocationKey {
     /// The name of the allocation in the policies, for instance `fort`.
     pub allocation: String,
-    /// API group of the workload; empty for the core group.
+    /// Empty for the core group.
     pub group: String,
-    /// Kind of the workload.
     pub kind: String,
-    /// Namespace of the workload; empty for a cluster-scoped one.
+    /// Empty for a cluster-scoped workload.
     pub namespace: String,
-    /// Name of the workload.
     pub name: String,
 }
 
 impl AllocationKey {
-    /// The key of `allocation` for `workload`.
     pub fn new(allocation: &str, workload: &Workload) -> Self {
         Self {
             allocation: allocation.to_owned(),
@@ -35,12 +32,12 @@ impl AllocationKey {
     }
 }
 
-/// The annotation that says in which cluster an allocation is, or on a template has to be: `reviser.io/<allocation>-cluster`.
+/// The annotation `reviser.io/<allocation>-cluster`. It names the cluster of the allocation; on a template, it pins it.
 pub fn allocation_annotation(allocation: &str) -> String {
     format!("{ALLOCATION_PREFIX}{allocation}{ALLOCATION_SUFFIX}")
 }
 
-/// The allocation that an annotation is about, if it is about one.
+/// The reverse of [`allocation_annotation`].
 pub fn annotated_allocation(key: &str) -> Option<&str> {
     let name = key.strip_prefix(ALLOCATION_PREFIX)?.strip_suffix(ALLOCATION_SUFFIX)?;
     (!name.is_empty()).then_some(name)

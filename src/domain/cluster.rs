@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 
 use super::ClusterName;
 
-/// What is known about a member cluster: a `Cluster` of Karmada's, or a `Target` or `ClusterTarget` of Admiralty's.
+/// A member cluster: a `Cluster` of Karmada, or a `Target` or `ClusterTarget` of Admiralty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cluster {
-    /// Its name.
     pub name: ClusterName,
-    /// Its labels.
     pub labels: BTreeMap<String, String>,
     /// `spec.provider`
     pub provider: Option<String>,

@@ -1,14 +1,14 @@
-//! Short names for contents.
+//! Digests of texts.
 
 use std::fmt::Write as _;
 
 use ring::digest::{SHA256, digest as sha256};
 
-/// How many bytes of the hash are kept: enough that no two contents get the same by accident.
+/// Bytes of the hash that are kept: enough to make an accidental collision improbable.
 const KEPT: usize = 10;
 
-/// A short name for `parts`, in this order: the beginning of a SHA-256, in hexadecimal. Where one part ends and the
-/// next begins counts too.
+/// The beginning of a SHA-256 of `parts`, in hexadecimal. The order of the parts and the boundaries between them
+/// count.
 pub fn digest<'p>(parts: impl IntoIterator<Item = &'p str>) -> String {
     let mut text = String::new();
     for part in parts {

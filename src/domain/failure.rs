@@ -1,4 +1,4 @@
-//! Why a request is not answered as asked, independent of the protocol that asked.
+//! Why a request is refused or fails, independent of the protocol.
 
 use std::fmt;
 
@@ -16,13 +16,13 @@ pub enum Code {
     Unprocessable,
     /// A rule needs the schedule of an object that Karmada delivers without a binding, so that it has none.
     Unscheduled,
-    /// Somebody else changed the ledger, again and again.
+    /// Other replicas changed the ledger in each attempt.
     Conflict,
-    /// Ledger or state can't be used, or do not know what is needed. Trying again can help.
+    /// The ledger or the state can't be used, or lacks what is needed. A retry can help.
     Unavailable,
     /// The caller's deadline has passed.
     DeadlineExceeded,
-    /// Our fault.
+    /// A bug of reviser.
     Internal,
 }
 
@@ -39,7 +39,7 @@ impl Code {
         }
     }
 
-    /// The `reason` of a `metav1.Status`; also the label in metrics. One of a closed set.
+    /// The `reason` of a `metav1.Status`, and the label in metrics.
     pub const fn reason(self) -> &'static str {
         match self {
             Self::BadRequest => "BadRequest",
@@ -52,10 +52,10 @@ impl Code {
     }
 }
 
-/// A refusal or an error, with a message for the person who has to mend it.
+/// A refusal or an error, with a message for the user who has to fix it.
 ///
 /// The message reads `<Kind>/<name> rule "r" cluster "c": <pointer>: <problem>; <advice>`, as far as each is
-/// known. Everything before the pointer is the [`context`](Self::context); whoever knows it adds it.
+/// known. Everything before the pointer is the [`context`](Self::context), which a caller adds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     code: Code,
@@ -66,7 +66,6 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure of class `code`.
     pub fn new(code: Code, problem: impl Into<String>) -> Self {
         Self { code, context: None, problem: problem.into(), limit: MAX_MESSAGE_BYTES }
     }
@@ -86,12 +85,11 @@ impl Failure {
         Self::new(Code::Unscheduled, problem)
     }
 
-    /// Ledger or state can't be used, or do not know what is needed.
+    /// The ledger or the state can't be used, or lacks what is needed.
     pub fn unavailable(problem: impl Into<String>) -> Self {
         Self::new(Code::Unavailable, problem)
     }
 
-    /// The class.
     pub fn code(&self) -> Code {
         self.code
     }
@@ -117,7 +115,7 @@ impl Failure {
         Self { problem: format!("{} ({detail})", self.problem), ..self }
     }
 
-    /// The same failure, where its problem begins with a place that is to be read from `place` on.
+    /// The same failure, with `place` in front of the place that its problem begins with.
     #[must_use]
     pub fn in_place(self, place: &Pointer) -> Self {
         Self { problem: format!("{place}{}", self.problem), ..self }
@@ -130,7 +128,7 @@ impl Failure {
         if self.problem.starts_with('/') { self.in_place(place) } else { self }
     }
 
-    /// The same failure, said to be about `context`, unless something closer to it is known already.
+    /// The same failure with this context, unless it has one already.
     #[must_use]
     pub fn context(self, context: impl fmt::Display) -> Self {
         Self { context: self.context.or_else(|| Some(context.to_string())), ..self }
@@ -145,7 +143,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// `text`, with its middle left out if it is longer than `limit` bytes; what stands for the middle is always kept.
+/// `text`, with its middle replaced by an ellipsis if it is longer than `limit` bytes.
 pub fn shorten(text: String, limit: usize) -> String {
     const GAP: &str = " ... ";
     if text.len() <= limit {

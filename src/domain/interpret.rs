@@ -1,43 +1,39 @@
-//! The questions that an interpreter answers, and the answers. One variant per operation, each with just what
-//! that operation needs, so that an answer which lacks something cannot be made.
+//! The questions of the interpreter webhook and their answers. Each operation has a variant with exactly the fields that it
+//! needs.
 
 use super::{ClusterName, Schedule, Workload};
 use crate::json::{Raw, Value};
 use crate::patch::Patch;
 
-/// A question about one workload.
 #[derive(Clone, Debug)]
 pub struct Question<'a> {
-    /// Whom it is about: who the object says it is.
+    /// The identity in the object.
     pub workload: Workload,
-    /// The object that the operation works on; a map, at most [`crate::json::MAX_DEPTH`] levels deep.
+    /// A map, at most [`crate::json::MAX_DEPTH`] levels deep.
     pub object: Raw<'a>,
-    /// What is asked.
     pub operation: Operation<'a>,
 }
 
-/// What is asked about the object.
 #[derive(Clone, Debug)]
 pub enum Operation<'a> {
-    /// How many replicas does it want, and what does one of them need?
+    /// The replicas that the object wants, and the requirements of one.
     InterpretReplica,
-    /// How does it look with this many replicas?
+    /// The object with this number of replicas.
     ReviseReplica {
-        /// The replicas of one cluster. Never negative.
+        /// Of one cluster. Never negative.
         replicas: i64,
     },
-    /// How does it look in one cluster?
+    /// The object for one cluster.
     ReviseObject(Target<'a>),
 }
 
-/// The cluster that a revision is for, and what is known about the whole schedule.
+/// The cluster that a revision is for, and the schedule.
 #[derive(Clone, Debug)]
 pub struct Target<'a> {
-    /// The cluster.
     pub cluster: ClusterName,
-    /// Replicas scheduled to it; `None` if nobody said.
+    /// Scheduled to the cluster; `None` if unknown.
     pub replicas: Option<i64>,
-    /// All clusters of the workload; `None` if nobody said.
+    /// `None` if unknown.
     pub schedule: Option<Schedule>,
     /// The template, before replicas and override policies.
     pub original: Option<Raw<'a>>,
@@ -48,11 +44,10 @@ pub struct Target<'a> {
 pub enum Answer<'a> {
     /// To [`Operation::InterpretReplica`].
     Replicas {
-        /// Replicas wanted.
         replicas: i64,
-        /// Karmada's `ReplicaRequirements` of one replica; `None` for no statement.
+        /// Karmada's `ReplicaRequirements` of one replica; `None` if there are none.
         requirements: Option<Value<'a>>,
     },
-    /// To the operations that change the object: the patch, which applies to the object of the question.
+    /// To the operations that change the object: the patch of the object in the question.
     Revision(Patch<'a>),
 }

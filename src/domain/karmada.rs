@@ -1,4 +1,4 @@
-//! The names by which Karmada's Works say where they come from and where they go.
+//! Annotations, labels and namespaces of Karmada's Works.
 //!
 //! Source: karmada-io/karmada@f8fdd02 `pkg/apis/work/v1alpha2/well_known_constants.go`, `pkg/util/names/names.go`.
 
@@ -22,5 +22,5 @@ pub const BINDING_ID_LABELS: [&str; 4] = [
 /// The label of a Work that Karmada does not dispatch, and its value, before Karmada 1.14. Since then it is `spec.suspendDispatching`.
 pub const SUPPRESSED_LABEL: (&str, &str) = ("propagation.karmada.io/instruction", "suppressed");
 
-/// What precedes a cluster's name in the name of the namespace that holds its Works.
+/// The namespace that holds the Works of a cluster is named after the cluster, with this prefix.
 pub const EXECUTION_NAMESPACE_PREFIX: &str = "karmada-es-";

@@ -1,15 +1,15 @@
-//! The values that everything else talks about. No behaviour beyond their own rules, no I/O.
+//! The values that all other modules share.
 //!
-//! Glossary, in Karmada's words where it has them:
+//! Glossary, with Karmada's names where it has them:
 //!
 //! * *workload*: the object that is delivered to member clusters ([`Workload`] is its identity).
 //! * *template*: the workload as the user applied it, before replicas and override policies.
 //! * *schedule*: which member clusters get the workload, and with how many replicas ([`Schedule`]).
-//! * *allocation*: the choice of exactly one cluster of the schedule, kept under a name; the seed case
-//!   is the cluster that hosts the *fort* pod ([`AllocationKey`] names one).
-//! * *ledger*: where allocations are remembered.
+//! * *allocation*: the choice of one cluster of the schedule, kept under a name; for instance the
+//!   cluster that hosts the *fort* pod ([`AllocationKey`]).
+//! * *ledger*: where allocations are stored.
 //! * *binding*: what Karmada decided about a workload ([`Binding`]); *Work*: what it delivers to one cluster ([`Delivery`]).
-//! * *failure*: why a request is not answered as asked ([`Failure`]).
+//! * *failure*: why a request is refused or fails ([`Failure`]).
 //! * *quantity*: an amount of a resource, in Kubernetes' spelling ([`Quantity`]).
 
 mod admiralty;

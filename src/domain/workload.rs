@@ -1,28 +1,27 @@
-//! Who a workload is, and where it goes.
+//! The identity of a workload, and names of clusters.
 
 use std::fmt;
 
 use super::{ADMIRALTY_GROUP, POD_CHAPERON};
 use crate::json::Value;
 
-/// The annotation that marks a revised manifest. Its value is the id of what undoes the revision.
+/// The annotation that marks a revised manifest. Its value is the id of the undo.
 pub const REVISED_ANNOTATION: &str = "reviser.io/revised";
 
-/// The annotation of a Work that holds what undoes the revision of its manifests.
+/// The annotation of a Work that holds the undo of the revision of its manifests.
 pub const REVISION_ANNOTATION: &str = "reviser.io/revision";
 
-/// The name of a member cluster.
+/// The name of a member cluster. Never empty.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClusterName(String);
 
 impl ClusterName {
-    /// A cluster name; `None` for the empty text, which is nobody's name.
+    /// `None` for the empty text.
     pub fn new(name: impl Into<String>) -> Option<Self> {
         let name = name.into();
         (!name.is_empty()).then_some(Self(name))
     }
 
-    /// The name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -37,11 +36,9 @@ impl fmt::Display for ClusterName {
 /// API group, version and kind of an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupVersionKind {
-    /// API group; empty for the core group.
+    /// Empty for the core group.
     pub group: String,
-    /// Version, for instance `v1alpha1`.
     pub version: String,
-    /// Kind, for instance `Rollout`.
     pub kind: String,
 }
 
@@ -57,7 +54,6 @@ impl GroupVersionKind {
         self.group == ADMIRALTY_GROUP && self.kind == POD_CHAPERON
     }
 
-    /// The `apiVersion` of such an object.
     pub fn api_version(&self) -> String {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
     }
@@ -66,17 +62,15 @@ impl GroupVersionKind {
 /// The identity of a workload.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Workload {
-    /// What it is.
     pub gvk: GroupVersionKind,
-    /// Its namespace; empty for a cluster-scoped object.
+    /// Empty for a cluster-scoped object.
     pub namespace: String,
-    /// Its name.
     pub name: String,
 }
 
 impl Workload {
-    /// The identity of an object in a file; else what is wrong with it. A Pod or `PodChaperon` without a namespace is taken to be in
-    /// `default`, where kubectl would create it.
+    /// Reads the identity of an object in a file. A Pod or `PodChaperon` without a namespace is in `default`, where kubectl
+    /// would create it.
     pub fn read(object: &Value<'_>) -> Result<Self, String> {
         if object.as_object().is_none() {
             return Err(format!("must be a map, is {}", object.kind()));
@@ -125,7 +119,7 @@ impl Workload {
     }
 }
 
-/// Whether objects of a kind are lists of others, as `List` and `ConfigMapList` are, as far as its name tells.
+/// Whether a kind is one of lists, such as `List` and `ConfigMapList`, by its name.
 pub fn is_list_kind(kind: &str) -> bool {
     kind.ends_with("List")
 }
@@ -136,7 +130,7 @@ impl fmt::Display for Workload {
     }
 }
 
-/// Whether a label or annotation belongs to Karmada, to Admiralty or to reviser's own book-keeping, so that no
+/// Whether a label or annotation belongs to Karmada, to Admiralty or to reviser itself, so that no
 /// rule may set, change or remove it.
 pub fn owned_by_platform(key: &str) -> bool {
     let Some((domain, _)) = key.split_once('/') else {

@@ -157,7 +157,7 @@ mod tests {
             }
         }
 
-        /// Without pin and history nobody has more replicas than the host, and nobody before it has as many.
+        /// Without pin and history, no cluster has more replicas than the host, and no cluster before it has as many.
         #[test]
         fn the_first_choice_is_the_first_of_the_heaviest(schedule in any_schedule()) {
             let Some(choice) = allocate(HighestWeight, &schedule, None, None) else { return Ok(()); };

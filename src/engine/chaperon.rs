@@ -1,4 +1,5 @@
-//! What no rule may change in the spec of a `PodChaperon`: what Admiralty took out of the pod or put into it on the way to the target.
+//! What no rule may change in the spec of a `PodChaperon`: what Admiralty removed from the pod, or added to it, on the way
+//! to the target.
 
 use super::Draft;
 use super::draft::ObjectSource;
@@ -7,7 +8,7 @@ use super::selectors::{LabelSelector, ResourceSelector};
 use crate::domain::{ADMIRALTY_GROUP, Failure, PARENT_CLUSTER_LABEL, Workload};
 use crate::json::{Object, Pointer, Value};
 
-/// Fields of the pod that no rule may change, and why.
+/// Fields that no rule may change, and why.
 const FIELDS: [(&str, &str); 3] = [
     ("schedulerName", "names the scheduler of the target by which Admiralty places the pod"),
     ("priority", "is worked out in the target"),
@@ -20,12 +21,12 @@ const FIELDS: [(&str, &str); 3] = [
 /// Where a pod's own credentials are mounted.
 const CREDENTIALS: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/// Refuses a revision that undoes what Admiralty did. Other kinds than `PodChaperon` pass.
+/// Refuses a revision that undoes what Admiralty did. Other kinds are not checked.
 pub(super) fn check(object: &Draft<'_>, workload: &Workload) -> Result<(), Failure> {
     if workload.is_chaperon() { compare(object.original(), object.value()) } else { Ok(()) }
 }
 
-/// What to say of policies that select a `PodChaperon` by a label that is there in another form than they expect:
+/// Warnings for policies that select a `PodChaperon` by a label that Admiralty writes in another form:
 /// `<pointer>: <problem>; <advice>`.
 pub(super) fn selector_warnings<'p>(
     selectors: impl Iterator<Item = (&'p Owner, &'p ResourceSelector)>,

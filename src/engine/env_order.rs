@@ -29,12 +29,10 @@ pub(super) fn references(value: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The name of a variable.
 pub(super) fn name<'v>(variable: &'v Value<'_>) -> Option<&'v str> {
     variable.get("name")?.as_str()
 }
 
-/// Whether the value of a variable refers to `wanted`.
 pub(super) fn refers(variable: &Value<'_>, wanted: &str) -> bool {
     let value = variable.get("value").and_then(Value::as_str).unwrap_or_default();
     references(value).any(|name| name == wanted)
@@ -67,16 +65,15 @@ pub(super) fn misplaced(draft: &Draft<'_>, templates: &[Pointer]) -> Vec<String>
     warnings
 }
 
-/// A variable that refers to one further down.
+/// A variable that refers to one after it.
 struct Forward {
-    /// The container, the variable and the other, by name.
+    /// The container and both variables, by name.
     key: String,
     container: usize,
     user: usize,
     used: String,
 }
 
-/// All of them in a list of containers.
 fn forward(containers: &Value<'_>) -> Vec<Forward> {
     let mut found = Vec::new();
     for (container, value) in containers.as_array().unwrap_or_default().iter().enumerate() {

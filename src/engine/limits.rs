@@ -1,10 +1,10 @@
-//! What no rule may touch: who the object is, and what belongs to the platform that delivers it.
+//! What no rule may change: the identity of the object, and what belongs to the platform that delivers it.
 
 use super::{Draft, chaperon};
 use crate::domain::{Failure, Workload, owned_by_platform};
 use crate::json::{Object, Pointer, Value};
 
-/// Fields that say who an object is.
+/// The identity of an object.
 pub const IDENTITY: [&[&str]; 5] = [
     &["apiVersion"],
     &["kind"],
@@ -16,12 +16,12 @@ pub const IDENTITY: [&[&str]; 5] = [
 /// Maps whose keys may belong to the platform.
 const KEYED: [&[&str]; 2] = [&["metadata", "labels"], &["metadata", "annotations"]];
 
-/// Lists of which some items may belong to the platform, each with the member by which an item names its owner; `None` where the
-/// item itself is a text that does.
+/// Lists whose items may belong to the platform, each with the member that names the owner of an item. `None`: the item
+/// itself names it.
 const LISTED: [(&[&str], Option<&str>); 2] =
     [(&["metadata", "finalizers"], None), (&["metadata", "ownerReferences"], Some("apiVersion"))];
 
-/// Why a rule may not write at `pointer`, as far as the place alone tells.
+/// Why a rule may not write at `pointer`, if the pointer alone tells.
 pub fn protected_by(pointer: &Pointer) -> Option<String> {
     let overlaps = |field: &[&str]| {
         let field = Pointer::of(field.iter().copied());
@@ -74,7 +74,7 @@ fn compare(before: &Value<'_>, after: &Value<'_>) -> Result<(), Failure> {
     LISTED.iter().try_for_each(|(field, by)| compare_items(field, *by, before, after))
 }
 
-/// Refuses a change of the items that belong to the platform. Other items may come and go.
+/// Refuses a change of the items that belong to the platform. Other items may change.
 fn compare_items(
     field: &[&str],
     by: Option<&str>,

@@ -1,11 +1,11 @@
-//! Finding and making places in an object, by a pointer that leads through maps.
+//! Reads and writes places in an object, by a pointer that leads through maps.
 
 use crate::domain::Failure;
 use crate::json::{Kind, Object, Pointer, Value};
 
 /// The value at `pointer`. `None` if it, or a map on the way to it, is missing or null.
 ///
-/// Something else than a map on the way is a failure that names the place.
+/// Fails, with the place, if something else than a map is on the way.
 pub(super) fn find<'v, 'a>(
     object: &'v Value<'a>,
     pointer: &Pointer,
@@ -23,9 +23,9 @@ pub(super) fn find<'v, 'a>(
     Ok((!place.is_null()).then_some(place))
 }
 
-/// Puts `value` at `pointer`, making the maps on the way where they are missing or null.
+/// Puts `value` at `pointer`, and makes the maps on the way where they are missing or null.
 ///
-/// Nothing is changed if something else than a map is on the way. `pointer` is not the root.
+/// Fails, and changes nothing, if something else than a map is on the way. `pointer` must not be the root.
 pub(super) fn set<'a>(object: &mut Value<'a>, pointer: &Pointer, value: Value<'a>) -> Result<(), Failure> {
     let Some((last, parents)) = pointer.tokens().split_last() else {
         unreachable!("rules are checked at load: no pointer of theirs is the root");
@@ -43,7 +43,7 @@ pub(super) fn set<'a>(object: &mut Value<'a>, pointer: &Pointer, value: Value<'a
     Ok(())
 }
 
-/// Takes away the member at `pointer`. Does nothing where it, or a map on the way, is missing or null.
+/// Removes the member at `pointer`, if it and the maps on the way exist.
 pub(super) fn remove(object: &mut Value<'_>, pointer: &Pointer) -> Result<(), Failure> {
     let (Some((last, parents)), Some(parent)) =
         (pointer.tokens().split_last(), check_parent(object, pointer)?)
@@ -60,7 +60,7 @@ pub(super) fn remove(object: &mut Value<'_>, pointer: &Pointer) -> Result<(), Fa
     Ok(())
 }
 
-/// The map that holds the place at `pointer`; `None` if it is missing or null, a failure if it is something else.
+/// The map that holds the place at `pointer`; `None` if it is missing or null.
 fn check_parent<'v, 'a>(object: &'v Value<'a>, pointer: &Pointer) -> Result<Option<&'v Object<'a>>, Failure> {
     let parent = pointer.parent();
     match find(object, &parent)? {
@@ -69,7 +69,7 @@ fn check_parent<'v, 'a>(object: &'v Value<'a>, pointer: &Pointer) -> Result<Opti
     }
 }
 
-/// The map that `place` is; `None` for null. The pointer is only for the message.
+/// `None` for null. The pointer is for the message.
 fn map<'v, 'a>(
     place: &'v Value<'a>,
     pointer: impl Fn() -> Pointer,
@@ -81,14 +81,13 @@ fn map<'v, 'a>(
     }
 }
 
-/// The failure where something that is not a map is on the way.
 pub(super) fn not_a_map(pointer: &Pointer, kind: Kind) -> Failure {
     Failure::unprocessable(format!(
         "{pointer}: must be a map, is {kind}; change the object, or the path in the rule"
     ))
 }
 
-/// The map that `place` is; null becomes an empty one. Nothing else comes here.
+/// Null becomes an empty map. Anything else than a map has been refused before.
 fn map_made<'v, 'a>(place: &'v mut Value<'a>) -> &'v mut Object<'a> {
     if place.is_null() {
         *place = Value::empty_object();

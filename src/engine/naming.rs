@@ -8,22 +8,21 @@ use crate::domain::{
 };
 use crate::json::{Pointer, Value};
 
-/// How much of a name a message shows, in bytes.
+/// In bytes, in messages.
 pub(super) const MAX_NAME_BYTES: usize = 300;
 
-/// The transformations that an object names.
 #[derive(Debug)]
 pub(super) struct Named {
-    /// The names in both annotations, in the order in which they apply, without empty ones.
+    /// In the order in which they apply, without empty ones.
     pub(super) names: Vec<String>,
-    /// What was probably not meant: `<pointer>: <problem>; <advice>`.
+    /// `<pointer>: <problem>; <advice>`
     pub(super) warnings: Vec<String>,
-    /// What `reviser.io/targetpodtransformation` says; empty where it is missing.
+    /// The annotation `reviser.io/targetpodtransformation`; empty where it is missing.
     own: String,
 }
 
 impl Named {
-    /// Where the object names `name`.
+    /// The annotation that has `name`.
     pub(super) fn place(&self, name: &str) -> Pointer {
         let is_own = self.own.split(',').any(|own| own.trim() == name);
         let key = if is_own { TRANSFORMATION_ANNOTATION } else { PROPOSED_TRANSFORMATION_ANNOTATION };
@@ -35,17 +34,16 @@ fn annotation(key: &str) -> Pointer {
     Pointer::of(["metadata", "annotations", key])
 }
 
-/// Whether an object names transformations, or says something in their place that can't be read.
+/// Whether an object names transformations, or has an annotation for them that can't be read.
 pub fn names_transformations(object: &ObjectSource<'_>) -> bool {
     !matches!(texts(object), Ok((proposed, own)) if join_transformations(&proposed, &own).is_empty())
 }
 
-/// What is probably not meant in the annotations of an object. There are none for annotations that can't be read.
+/// Probable mistakes in the annotations. Empty if they can't be read.
 pub fn transformation_name_warnings(object: &ObjectSource<'_>) -> Vec<String> {
     named(object).map(|named| named.warnings).unwrap_or_default()
 }
 
-/// What the annotations of an object say. An object whose annotations are no map has none.
 pub(super) fn named(object: &ObjectSource<'_>) -> Result<Named, Failure> {
     let (proposed, own) = texts(object)?;
     let joined = join_transformations(&proposed, &own);
@@ -54,7 +52,7 @@ pub(super) fn named(object: &ObjectSource<'_>) -> Result<Named, Failure> {
     let mut warnings = Vec::new();
     let is_copied = !proposed.is_empty() && joined == own;
     for (key, text) in [(PROPOSED_TRANSFORMATION_ANNOTATION, &proposed), (TRANSFORMATION_ANNOTATION, &own)] {
-        // A copy is warned of once.
+        // No second warning for a copy.
         if key == TRANSFORMATION_ANNOTATION || !is_copied {
             warnings.extend(empty_items(text).map(|problem| format!("{}: {problem}", annotation(key))));
         }
@@ -75,7 +73,7 @@ pub(super) fn named(object: &ObjectSource<'_>) -> Result<Named, Failure> {
     Ok(found)
 }
 
-/// What to say of empty items between commas. A comma at the end makes none.
+/// The problem of empty items between commas. A comma at the end is fine.
 fn empty_items(text: &str) -> Option<String> {
     let items: Vec<&str> = text.split(',').map(str::trim).collect();
     let (last, items) = items.split_last()?;

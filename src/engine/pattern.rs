@@ -9,7 +9,7 @@ use crate::json::{Pointer, Value};
 /// The step that stands for each item of a list.
 pub(super) const ITEMS: &str = "*";
 
-/// What a pattern has before its first `*`, and the rest of it.
+/// The part of a pattern before its first `*`, and the rest.
 pub(super) fn split(pattern: &Pointer) -> (Pointer, Pointer) {
     let steps =
         pattern.tokens().iter().position(|token| token == ITEMS).unwrap_or_else(|| pattern.tokens().len());
@@ -57,8 +57,8 @@ pub(super) fn new_problems(before: &[(&Pointer, &str)], after: &[(&Pointer, &str
     is_new
 }
 
-/// Calls `found` with each value below `value` that `steps` lead to, and its place; `at` is that of `value`. What is missing, null or
-/// something else on the way has none.
+/// Calls `found` with each value that `steps` lead to from `value`, which is at `at`, and its place. Skips what is missing,
+/// null or not of the expected kind.
 pub(super) fn each<'v, 'a>(
     value: &'v Value<'a>,
     steps: &[String],
@@ -82,7 +82,7 @@ pub(super) fn each<'v, 'a>(
     }
 }
 
-/// The same, to change them. Missing and null values have nothing to change; anything else on the way is a failure that names it.
+/// The same, to change them. Missing and null values are skipped; a value of another kind on the way is a failure.
 pub(super) fn change<'a>(
     value: &mut Value<'a>,
     steps: &[String],

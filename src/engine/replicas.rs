@@ -1,11 +1,11 @@
-//! The operations about replicas. They work on the text of the object and build nothing of it but what they need.
+//! The operations `InterpretReplica` and `ReviseReplica`. They build only the parts of the object that they need.
 
 use super::requirements::replica_requirements;
 use crate::domain::Failure;
 use crate::json::{Kind, ParseError, Pointer, Raw, Value};
 use crate::patch::{Operation, Patch};
 
-/// Largest number of replicas: Karmada and Kubernetes keep them in 32 bits.
+/// Karmada and Kubernetes keep replicas in 32 bits.
 const MAX_REPLICAS: i64 = i32::MAX as i64;
 
 /// Where objects of a kind have what the interpreter operations read and write.
@@ -41,7 +41,7 @@ impl Default for Interpretation {
 ///
 /// At 0 replicas the requirements are left out, unless the interpretation asks for them: with them Karmada calls
 /// ReviseReplica also for 0, but a scheduler without `--enable-empty-workload-propagation` then deletes the Works of
-/// a divided workload. Asked for, they are there even if they say nothing.
+/// a divided workload. If the interpretation asks for them, they are there even if they are empty.
 pub fn interpret_replica<'a>(
     object: &Raw<'a>,
     namespace: &str,
@@ -76,7 +76,6 @@ pub fn interpret_replica<'a>(
     Ok((replicas, requirements))
 }
 
-/// The patch that gives an object this many replicas.
 pub fn revise_replica<'a>(
     object: &Raw<'a>,
     replicas: i64,
@@ -109,7 +108,7 @@ struct Missing {
     null: bool,
 }
 
-/// Looks up `pointer`, through maps. Null counts as missing. `field` of the interpretation says where it is.
+/// Looks up `pointer`, through maps. Null counts as missing. `field` is the field of the interpretation that names it.
 fn at<'a>(object: &Raw<'a>, pointer: &Pointer, field: &str) -> Result<Location<'a>, Failure> {
     let mut place = *object;
     for (depth, token) in pointer.tokens().iter().enumerate() {
@@ -146,7 +145,7 @@ fn integer(raw: &Raw<'_>, pointer: &Pointer) -> Result<i64, Failure> {
         return Err(refused(raw.kind().to_string()));
     };
     number.as_i64().filter(|value| (0..=MAX_REPLICAS).contains(value)).ok_or_else(|| {
-        // All digits are ASCII, and a number can be as long as a body.
+        // A number can be as long as a body, and is ASCII.
         let text = number.as_str();
         refused(if text.len() > 40 { format!("{}...", &text[..40]) } else { text.to_owned() })
     })

@@ -1,4 +1,4 @@
-//! What a policy is for, and which clusters a rule is for.
+//! Which workloads a policy is for, and which clusters a rule is for.
 
 use super::draft::ObjectSource;
 use crate::domain::{Cluster, ClusterName, Failure, GroupVersionKind, Workload};
@@ -7,13 +7,12 @@ use crate::json::{Pointer, Value};
 /// Selects workloads, as Karmada's `ResourceSelector` does: a name makes the label selector irrelevant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResourceSelector {
-    /// API group, version and kind; all of them have to be the same.
     pub gvk: GroupVersionKind,
-    /// The namespace; `None` for any.
+    /// `None` for any.
     pub namespace: Option<String>,
-    /// The name; `None` for any.
+    /// `None` for any.
     pub name: Option<String>,
-    /// The labels; `None` for any.
+    /// `None` for any.
     pub labels: Option<LabelSelector>,
 }
 
@@ -32,25 +31,20 @@ impl ResourceSelector {
     }
 }
 
-/// A Kubernetes `LabelSelector`, over the labels of an object. All requirements have to hold.
+/// A Kubernetes `LabelSelector`. All requirements have to hold.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LabelSelector(pub Vec<LabelRequirement>);
 
-/// One requirement of a [`LabelSelector`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum LabelRequirement {
-    /// The label is there and has one of these values.
     In(String, Vec<String>),
     /// The label is missing or has none of these values.
     NotIn(String, Vec<String>),
-    /// The label is there.
     Exists(String),
-    /// The label is missing.
     DoesNotExist(String),
 }
 
 impl LabelSelector {
-    /// Whether an object has labels that match.
     fn matches(&self, object: &ObjectSource<'_>) -> Result<bool, Failure> {
         let place = Pointer::of(["metadata", "labels"]);
         let labels = object
@@ -59,7 +53,6 @@ impl LabelSelector {
         Ok(self.holds(|key| labels.as_ref().and_then(|labels| labels.get(key)).and_then(Value::as_str)))
     }
 
-    /// The labels that requirements are about.
     pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|requirement| match requirement {
             LabelRequirement::In(key, _)
@@ -69,7 +62,7 @@ impl LabelSelector {
         })
     }
 
-    /// Whether labels match, of which `label` gives the value.
+    /// Whether the labels match. `label` returns the value of a label.
     pub(super) fn holds<'l>(&self, label: impl Fn(&str) -> Option<&'l str>) -> bool {
         self.0.iter().all(|requirement| match requirement {
             LabelRequirement::In(key, values) => {
@@ -84,16 +77,14 @@ impl LabelSelector {
     }
 }
 
-/// Which clusters a rule is for: by default all. All that is given has to match, as in Karmada's `ClusterAffinity`.
+/// Which clusters a rule is for: by default all. Every field has to match, as in Karmada's `ClusterAffinity`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TargetClusters {
-    /// Only these, if there are any.
+    /// All clusters if empty.
     pub names: Vec<ClusterPattern>,
-    /// None of these, whatever else matches.
+    /// Takes precedence over all other fields.
     pub exclude: Vec<ClusterPattern>,
-    /// Only clusters with such labels.
     pub labels: Option<LabelSelector>,
-    /// Only clusters whose fields are such.
     pub fields: Vec<FieldRequirement>,
 }
 
@@ -101,35 +92,31 @@ pub struct TargetClusters {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClusterPattern(pub String);
 
-/// A requirement of a field of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldRequirement {
-    /// The field.
     pub field: ClusterField,
-    /// Whether it has to be one of the values, or none of them.
+    /// Whether the field has to be one of the values, or none of them.
     pub is_in: bool,
-    /// The values.
     pub values: Vec<String>,
 }
 
-/// A field of a cluster that can be selected by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClusterField {
     /// `spec.provider`
     Provider,
     /// `spec.region`
     Region,
-    /// `spec.zones`. All of them have to be in, or none.
+    /// `spec.zones`: all of them have to be in the values, or none.
     Zone,
 }
 
 impl TargetClusters {
-    /// Whether more than the name of a cluster has to be known.
+    /// Whether more than the name of the cluster is needed.
     pub fn needs_cluster(&self) -> bool {
         self.labels.is_some() || !self.fields.is_empty()
     }
 
-    /// Whether the rule is for the cluster of that name. `known` is what is known about it.
+    /// Fails if the document of the cluster is needed and not known.
     pub fn includes(&self, name: &ClusterName, known: Option<&Cluster>) -> Result<bool, Failure> {
         let matches = |pattern: &ClusterPattern| pattern.matches(name);
         if self.exclude.iter().any(matches) || !self.names.is_empty() && !self.names.iter().any(matches) {
@@ -165,16 +152,15 @@ impl FieldRequirement {
 }
 
 impl ClusterPattern {
-    /// The one name that it stands for, if it holds no wildcard.
+    /// The name, if there is no wildcard.
     pub fn name(&self) -> Option<ClusterName> {
         (!self.0.contains(['*', '?'])).then(|| ClusterName::new(self.0.as_str()))?
     }
 
-    /// Whether it stands for `name`.
     pub fn matches(&self, name: &ClusterName) -> bool {
         let (pattern, text) = (self.0.as_bytes(), name.as_str().as_bytes());
         let (mut at, mut position) = (0, 0);
-        // Where the last star was, and what it stood for so far.
+        // The position of the last star, and the end of what it matches so far.
         let mut star = None;
         while position < text.len() {
             match pattern.get(at) {

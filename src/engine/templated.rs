@@ -9,18 +9,17 @@ use crate::schema::{self, Shape};
 /// A value of a policy.
 #[derive(Clone, Debug)]
 pub enum Templated {
-    /// One without expressions.
     Constant(Value<'static>),
-    /// A string with expressions, which may stand for a value of any kind.
+    /// A string with expressions, whose value can be of any kind.
     Template(Template),
-    /// A list with an expression somewhere in it.
+    /// A list with an expression in it.
     List(Vec<Self>),
-    /// A map with an expression somewhere in it. Names hold none.
+    /// A map with an expression in it. Names have none.
     Map(Vec<(String, Self)>),
 }
 
 impl Templated {
-    /// Compiles all strings in `value`. Notes each that can't be, with its place.
+    /// Compiles all strings in `value`. Adds each error to `faults`, with its place.
     pub fn compile(value: &Value<'static>, scope: &Scope, faults: &mut Vec<(Pointer, CompileError)>) -> Self {
         Self::compile_at(value, scope, &Pointer::ROOT, faults)
     }
@@ -68,7 +67,7 @@ impl Templated {
         }
     }
 
-    /// The value, if it is the same for all.
+    /// The value, if there are no expressions.
     pub fn constant(&self) -> Option<&Value<'static>> {
         match self {
             Self::Constant(value) => Some(value),
@@ -76,7 +75,7 @@ impl Templated {
         }
     }
 
-    /// What the value is, if that can be told from the policy alone.
+    /// The kind of the value, if the policy alone determines it.
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Self::Constant(value) => Some(value.kind()),
@@ -86,7 +85,8 @@ impl Templated {
         }
     }
 
-    /// `value`, which came of this, with what came of expressions spelled as a string where `shape` says that only a string fits.
+    /// `value`, which was evaluated from this, with the results of expressions spelled as strings where only a string fits
+    /// `shape`.
     pub fn write_as_text<'a>(&self, value: Value<'a>, shape: Shape<'_>) -> Value<'a> {
         match (self, value) {
             (Self::Template(_), value) => schema::write_as_text(value, shape),
@@ -107,7 +107,6 @@ impl Templated {
         }
     }
 
-    /// The member of a map.
     pub fn member(&self, name: &str) -> Option<Cow<'_, Self>> {
         match self {
             Self::Constant(Value::Object(members)) => {
@@ -135,7 +134,6 @@ impl Templated {
         }
     }
 
-    /// The value, with what `evaluate` makes of its templates.
     pub fn evaluate<'a, E>(
         &self,
         evaluate: &mut impl FnMut(&Template) -> Result<Value<'a>, E>,

@@ -132,7 +132,7 @@ mod tests {
         let value = |text: &'static str| Value::parse(text.as_bytes()).unwrap();
         let before = value(r#"{"a":1,"l":[1,2,3,4],"m":{"x":null},"gone":"g"}"#);
         let after = value(r#"{"a":2,"l":[1,9],"m":{"x":{}},"new":[]}"#);
-        let told: Vec<String> = changes(&before, &after)
+        let found: Vec<String> = changes(&before, &after)
             .iter()
             .map(|change| {
                 let text = |value: &Option<Value<'_>>| {
@@ -142,7 +142,7 @@ mod tests {
             })
             .collect();
         assert_eq!(
-            told,
+            found,
             ["/a 1 2", "/l/1 2 9", "/l/3 4 -", "/l/2 3 -", "/m/x null {}", "/gone \"g\" -", "/new - []"]
         );
         assert_eq!(changes(&after, &after), []);

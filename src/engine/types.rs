@@ -1,8 +1,8 @@
-//! Revised objects held against the types of their fields.
+//! Checks revised objects against the types of their fields.
 //!
 //! An API server does not decode an object in which a value has the wrong type. Labels and annotations have worse consequences: Go
 //! reads a map with one value that is no string as no map, and Karmada then drops all labels and annotations of the object. They are
-//! therefore held to strings in every kind, also where the value was there before the rules.
+//! therefore checked in every kind, also where the value was there before the rules.
 
 use std::iter;
 
@@ -28,7 +28,7 @@ pub(super) fn of(gvk: &GroupVersionKind, templates: &[Pointer], object: &Value<'
     })
 }
 
-/// The type of a built-in kind, or of a `PodChaperon`, which is like a `Pod`.
+/// Of a `PodChaperon`, it is that of a `Pod`.
 pub(super) fn built_in(gvk: &GroupVersionKind) -> Option<ObjectType> {
     if gvk.is_pod_chaperon() {
         return ObjectType::built_in("v1", "Pod");

@@ -1,4 +1,4 @@
-//! Values held against their types.
+//! Checks values against their types.
 
 use std::fmt;
 
@@ -11,7 +11,6 @@ use super::{Type, table};
 use crate::domain::Quantity;
 use crate::json::{Kind, Number, Pointer, Value};
 
-/// A value that does not fit its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
     pub place: Pointer,
@@ -35,10 +34,10 @@ impl fmt::Display for MismatchKind {
     }
 }
 
-/// Every value in `value` that does not fit `shape`, in the order of the document. `value` is at `place`.
+/// The values in `value` that do not fit `shape`, in the order of the document. `value` is at `place`.
 ///
-/// A null fits where Go's decoder makes nothing of it: everywhere but in a map of strings, where it would become an empty string
-/// and where Karmada drops the whole map.
+/// A null fits where Go's decoder ignores it: everywhere but in a map of strings, where it would become an empty string
+/// and Karmada would drop the whole map.
 pub fn check(value: &Value<'_>, shape: Shape<'_>, place: &Pointer) -> Vec<Mismatch> {
     let mut mismatches = Vec::new();
     walk(value, shape, place, &mut mismatches);
@@ -88,7 +87,7 @@ fn descend(value: &Value<'_>, shape: Shape<'_>, place: &Pointer, mismatches: &mu
     }
 }
 
-/// What `value` itself has to be and what it is instead, if it does not fit.
+/// The expected and the actual type, if `value` itself does not fit.
 fn misfit(value: &Value<'_>, of: Type) -> Option<(&'static str, String)> {
     if value.is_null() {
         return None;
@@ -119,7 +118,7 @@ fn misfit(value: &Value<'_>, of: Type) -> Option<(&'static str, String)> {
     }
 }
 
-/// The integer that an API server keeps of a number.
+/// The integer that an API server stores.
 fn integer(number: &Number<'_>) -> Option<i64> {
     number.as_stored().as_i64()
 }
@@ -141,7 +140,7 @@ fn expected(of: Type) -> &'static str {
     }
 }
 
-/// `value` with every number and boolean spelled as a string where `shape` says that only a string fits.
+/// `value` with each number and boolean spelled as a string where only a string fits `shape`.
 pub fn write_as_text<'a>(value: Value<'a>, shape: Shape<'_>) -> Value<'a> {
     if shape.known() == Some(Type::String) {
         return match value {
@@ -167,7 +166,7 @@ pub fn write_as_text<'a>(value: Value<'a>, shape: Shape<'_>) -> Value<'a> {
 }
 
 impl Shape<'_> {
-    /// What this has to be, if no value of the kind fits that an expression gives. Numbers and booleans fit where a string does.
+    /// The expected type, if no result of an expression of this kind fits. Numbers and booleans fit where a string does.
     pub fn refuses(self, kind: Kind) -> Option<&'static str> {
         let of = self.known()?;
         let fits = match kind {

@@ -9,9 +9,7 @@ use crate::json::{Pointer, Value};
 /// The type of the objects of one kind.
 #[derive(Clone, Debug)]
 pub enum ObjectType {
-    /// A kind of Kubernetes' own.
     BuiltIn(Type),
-    /// Any other kind, of which some places are known.
     Custom(Places),
 }
 
@@ -25,7 +23,7 @@ pub struct Places {
 /// The step of a place that stands for each item of a list.
 const ITEMS: &str = "*";
 
-/// The type of a value, as far as it is known.
+/// What is known of the type of a value.
 #[derive(Clone, Copy, Debug)]
 pub enum Shape<'s> {
     /// This type. A field that the type does not have is dropped by the API server.
@@ -40,7 +38,7 @@ pub enum Shape<'s> {
 }
 
 impl ObjectType {
-    /// The type of a kind of Kubernetes' own. `api_version` is `apps/v1`, or `v1`.
+    /// The type of a built-in kind. `api_version` is `apps/v1`, or `v1`.
     pub fn built_in(api_version: &str, kind: &str) -> Option<Self> {
         let position =
             KINDS.binary_search_by(|(version, name, _)| (*version, *name).cmp(&(api_version, kind)));
@@ -161,7 +159,6 @@ impl<'s> Shape<'s> {
         !matches!(of, Type::Any | Type::List(_) | Type::Map(_) | Type::Struct(_))
     }
 
-    /// The type, where there is one.
     pub(super) fn known(self) -> Option<Type> {
         match self {
             Self::Exact(of) | Self::AtLeast(of) => Some(of),
@@ -187,7 +184,7 @@ fn lookup(row: usize, name: &str) -> Option<Type> {
     Some(fields[position].1)
 }
 
-/// What a structural schema says of a field.
+/// The type of a field in a structural schema.
 fn defined_field<'s>(schema: &'s Value<'s>, name: &str) -> Option<Shape<'s>> {
     let named = schema.get("properties").and_then(|fields| fields.get(name));
     let others = schema.get("additionalProperties");
@@ -207,7 +204,7 @@ fn is_open(schema: &Value<'_>) -> bool {
         || schema.get("properties").is_none() && schema.get("type").and_then(Value::as_str) != Some("object")
 }
 
-/// The type that a structural schema gives to a value.
+/// The type of a value in a structural schema.
 fn defined(schema: &Value<'_>) -> Option<Type> {
     let flag = |name: &str| schema.get(name).and_then(Value::as_bool) == Some(true);
     if flag("x-kubernetes-int-or-string") {

@@ -1,7 +1,7 @@
 //! Amounts of a resource as Kubernetes spells them: `250m`, `1.5Gi`, `3e6`.
 //!
-//! A [`Quantity`] is exact. It is no float, and knows no unit: that `cpu` counts cores and `memory` bytes is
-//! for others to know. The rules are those of `k8s.io/apimachinery/pkg/api/resource` (v0.36), where the type has the same
+//! A [`Quantity`] is exact, and has no unit. The rules are those of
+//! `k8s.io/apimachinery/pkg/api/resource` (v0.36), where the type has the same
 //! name; the answers recorded from it are in `tests/data/quantities.json`. What differs:
 //!
 //! * Go keeps numbers of any size, we those up to 1.7e29 in magnitude and refuse larger ones: 18 billion times what fits into

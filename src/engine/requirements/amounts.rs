@@ -6,17 +6,15 @@ use std::collections::BTreeMap;
 
 use crate::domain::{Format, Quantity};
 
-/// What has been asked for so far, each resource in whole numbers of what it is counted in.
+/// The requests so far, in whole numbers of the measure of each resource.
 #[derive(Default)]
 pub(super) struct Amounts<'v>(BTreeMap<&'v str, (Measure, Quantity)>);
 
 impl<'v> Amounts<'v> {
-    /// Asks for more of a resource.
     pub(super) fn add(&mut self, name: &'v str, quantity: Quantity) {
         self.change(name, quantity, Quantity::saturating_add);
     }
 
-    /// Asks for at least so much of a resource.
     pub(super) fn raise(&mut self, name: &'v str, quantity: Quantity) {
         self.change(name, quantity, Quantity::max);
     }
@@ -29,15 +27,14 @@ impl<'v> Amounts<'v> {
         *total = combine(*total, measure.count(quantity));
     }
 
-    /// What is asked for in the end.
     pub(super) fn into_request(self) -> BTreeMap<String, Quantity> {
         let positive = self.0.into_iter().filter(|(_, (_, total))| *total > Quantity::ZERO);
-        // Counted once more, since a sum of int64s need not be one.
+        // A sum of int64s can be larger than one.
         positive.map(|(name, (measure, total))| (name.to_owned(), measure.count(total))).collect()
     }
 }
 
-/// What a resource is counted in, and how its amount is spelled.
+/// The unit of a resource, and the spelling of its amount.
 #[derive(Clone, Copy)]
 enum Measure {
     /// Thousandths, with decimal suffixes.
@@ -49,7 +46,7 @@ enum Measure {
 }
 
 impl Measure {
-    /// The measure of the resource `name`; `None` if no scheduler knows such a resource, so that it counts for nothing.
+    /// `None` for a resource that schedulers do not know, which does not count.
     fn of(name: &str) -> Option<Self> {
         match name {
             "cpu" => Some(Self::Millis),
@@ -76,7 +73,7 @@ impl Measure {
     }
 }
 
-/// Whether `name` is that of an extended resource, such as `nvidia.com/gpu`, given that it is none of Kubernetes' own.
+/// Whether `name`, which is none of Kubernetes' own, is an extended resource such as `nvidia.com/gpu`.
 ///
 /// It has to stay a valid name when the quota's `requests.` is put in front, which leaves that much less room for the domain.
 fn is_extended(name: &str) -> bool {

@@ -1,4 +1,4 @@
-//! What one replica of a workload asks of the cluster that it runs in, as Karmada's own interpreter computes it.
+//! The requirements of one replica of a workload, as Karmada's own interpreter computes them.
 //!
 //! Mirrors `karmada-io/karmada@f8fdd02`: `pkg/util/helper/binding.go` `GenerateReplicaRequirements` and
 //! `GenerateNodeClaimByPodSpec` here, `pkg/util/resource.go` and `pkg/util/lifted/corev1helpers.go` in `amounts.rs`. Karmada's own
@@ -22,7 +22,7 @@
 //! since it is too large is refused. A negative request, which no API server lets into a pod, lowers the sum; Karmada takes some of
 //! them, those that Go keeps as big decimals, for another number.
 //!
-//! Only what is read here is checked. The rest of the template is none of this module's business.
+//! Only what is read here is checked.
 
 mod amounts;
 

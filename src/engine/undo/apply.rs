@@ -1,22 +1,20 @@
-//! Taking back.
+//! Applies an undo.
 
 use super::record::{container, index};
-use super::stands::stands;
 use super::{Undo, UndoStep};
 use crate::json::{Pointer, Value};
 
-/// Why a revision can't be taken back: somebody else has changed what it wrote.
+/// A revision can't be undone: another writer has changed what it wrote.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: is not what was written there")]
 pub struct UndoError {
-    /// Where.
     pub place: Pointer,
 }
 
 impl<'a> Undo<'a> {
     /// The object as it was before the revision.
     ///
-    /// A place that holds what was there before is left as it is. Fails, and changes nothing, if a place holds neither
+    /// A place that holds what was there before is left unchanged. Fails, and changes nothing, if a place holds neither
     /// that nor what the revision wrote.
     pub fn apply(&self, revised: &Value<'a>) -> Result<Value<'a>, UndoError> {
         let mut object = revised.clone();
@@ -34,7 +32,7 @@ impl<'a> UndoStep<'a> {
             return self.take_back_root(object);
         }
         let Some((container, last)) = container(object, &self.place) else {
-            // With what held it gone, nothing is there; fine if nothing was.
+            // The container is gone. That is fine if the place was empty before the revision.
             return self.was.is_none().then_some(());
         };
         match (container, self.length) {
@@ -51,7 +49,6 @@ impl<'a> UndoStep<'a> {
         }
     }
 
-    /// A value in the place of another one.
     fn take_back_root(&self, there: &mut Value<'a>) -> Option<()> {
         let (was, wrote) = (self.was.as_ref()?, self.wrote.as_ref()?);
         if stands(there, wrote) {
@@ -61,7 +58,7 @@ impl<'a> UndoStep<'a> {
         stands(there, was).then_some(())
     }
 
-    /// An item that was put into a list, or taken out of it.
+    /// An item that was added to a list, or removed from it.
     fn take_back_item(&self, list: &mut Value<'a>, at: usize, length: usize) -> Option<()> {
         let mut items = list.as_array()?.to_vec();
         if items.len() != length {
@@ -94,7 +91,7 @@ impl<'a> UndoStep<'a> {
             (Some(found), Some(wrote)) => stands(found, wrote),
             _ => false,
         };
-        // A map that we made, in which somebody else has put something, stays for that.
+        // A map that we made stays if another writer has added to it.
         let is_used = matches!((found, &self.wrote), (Some(Value::Object(found)), Some(Value::Object(wrote)))
             if wrote.is_empty() && !found.is_empty());
         match (is_ours, is_back || is_used, &self.was, self.position) {
@@ -105,5 +102,25 @@ impl<'a> UndoStep<'a> {
             (false, false, _, _) => return None,
         }
         Some(())
+    }
+}
+
+/// Whether `found` is `written` as an API server gives it back: the order of members does not count, and numbers are
+/// what Go makes of them, integers of 64 bits or floating-point numbers.
+fn stands(found: &Value<'_>, written: &Value<'_>) -> bool {
+    match (found, written) {
+        (Value::Number(found), Value::Number(written)) => found.same_stored(written),
+        (Value::Array(found), Value::Array(written)) => {
+            found.len() == written.len()
+                && found.iter().zip(written.iter()).all(|(found, written)| stands(found, written))
+        }
+        (Value::Object(found), Value::Object(written)) => {
+            let index = written.index();
+            found.len() == written.len()
+                && found
+                    .iter()
+                    .all(|(name, found)| index.get(name).is_some_and(|written| stands(found, written)))
+        }
+        _ => found == written,
     }
 }

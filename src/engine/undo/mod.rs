@@ -1,17 +1,17 @@
-//! How a revision is taken back.
+//! How a revision is undone.
 //!
-//! An [`Undo`] holds what a revision changed: each place with what was there and what was written. What was written is
-//! what makes it safe: [`Undo::apply`] takes back only what still stands, so that an edit of somebody else is found and not
-//! overwritten. What others put *beside* our changes stays where it is.
+//! An [`Undo`] holds each place that a revision changed, with the value before and the value written. The written value makes
+//! it safe: [`Undo::apply`] fails where another writer has changed it since. What others add *beside* our changes is left
+//! unchanged.
 //!
 //! * `undo(f(x)) = x` by every byte: nulls, empty maps, the order of members, the spelling of numbers.
-//! * It is kept in an annotation ([`Undo::to_text`], [`Undo::from_value`]), and the object goes through an API server
+//! * It is kept in an annotation ([`Undo::to_text`], [`Undo::from_value`]), and an API server stores the object
 //!   meanwhile: numbers come back in another spelling, members in another order, and Karmada's webhook adds labels and
-//!   annotations. Hence [`stands`](stands::stands), and labels and annotations one by one even if we made the map.
+//!   annotations. Values are therefore compared as an API server stores them, and labels and annotations are undone one by
+//!   one even if we made the map.
 
 mod apply;
 mod record;
-mod stands;
 mod text;
 
 #[cfg(test)]
@@ -22,26 +22,24 @@ pub use text::UndoTextError;
 
 use crate::json::{Pointer, Value};
 
-/// What a revision changed, in the order in which it did.
+/// The changes of a revision, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Undo<'a>(Vec<UndoStep<'a>>);
 
-/// One change.
 #[derive(Clone, Debug, PartialEq)]
 struct UndoStep<'a> {
     place: Pointer,
-    /// What was there; `None` for nothing.
+    /// The value before; `None` if the place was missing.
     was: Option<Value<'a>>,
-    /// What was written; `None` for what was taken away.
+    /// The value written; `None` if the place was removed.
     wrote: Option<Value<'a>>,
-    /// Which member it was, of a map that it was taken out of.
+    /// The position of a member that was removed from a map.
     position: Option<usize>,
-    /// How many items the list has since, where one was put in or taken out.
+    /// The length of the list after an item was added or removed.
     length: Option<usize>,
 }
 
 impl Undo<'_> {
-    /// Whether there is nothing to take back.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

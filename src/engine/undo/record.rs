@@ -1,14 +1,14 @@
-//! Noting what changes.
+//! Makes the undo of a change.
 
 use super::{Undo, UndoStep};
 use crate::json::{Pointer, Value};
 use crate::patch::{Operation, diff};
 
-/// Maps into which others write too, after us.
+/// Maps that other writers change too.
 const SHARED: [[&str; 2]; 2] = [["metadata", "labels"], ["metadata", "annotations"]];
 
 impl<'a> Undo<'a> {
-    /// How `after` is turned back into `before`.
+    /// The undo that turns `after` back into `before`.
     pub fn of(before: &Value<'a>, after: &Value<'a>) -> Self {
         let mut undo = Self::default();
         // Each operation is applied to a copy, so that its undo starts from what the operations before it have left.
@@ -39,7 +39,7 @@ impl<'a> Undo<'a> {
         undo
     }
 
-    /// A map of labels or annotations that was not there: the map first, then what is in it, key by key.
+    /// A map of labels or annotations that was missing: first the empty map, then each key.
     fn make_map(&mut self, place: Pointer, was: Option<Value<'a>>, made: &Value<'a>) {
         let Value::Object(members) = made else {
             return self.0.push(wrote(place, was, made.clone()));
@@ -76,13 +76,13 @@ pub(super) fn container<'v, 'a, 'p>(
     Some((container, last))
 }
 
-/// A list index in the one spelling that it has.
+/// A list index, without leading zeros or a sign.
 pub(super) fn index(token: &str) -> Option<usize> {
     let canonical = token == "0" || !token.starts_with(['0', '+']);
     token.parse().ok().filter(|_| canonical)
 }
 
-/// Puts a new member or item at `place`. Gives the length of the list, if it is one.
+/// Adds a member or item at `place`. Returns the length of the list, if it is one.
 pub(super) fn put_in<'a>(root: &mut Value<'a>, place: &Pointer, added: &Value<'a>) -> Option<usize> {
     let (container, last) = container(root, place)?;
     if let Value::Array(items) = container {
@@ -96,7 +96,7 @@ pub(super) fn put_in<'a>(root: &mut Value<'a>, place: &Pointer, added: &Value<'a
     None
 }
 
-/// Puts another value at `place`, and gives what was there.
+/// Returns the value that was replaced.
 pub(super) fn replace<'a>(root: &mut Value<'a>, place: &Pointer, written: &Value<'a>) -> Option<Value<'a>> {
     if place.is_root() {
         return Some(std::mem::replace(root, written.clone()));
@@ -109,7 +109,7 @@ pub(super) fn replace<'a>(root: &mut Value<'a>, place: &Pointer, written: &Value
     Some(std::mem::replace(there, written.clone()))
 }
 
-/// Takes the member or item at `place` away: what it was, which member it was, and the length of the list since.
+/// Removes the member or item at `place`. Returns it, its position in a map, and the new length of a list.
 pub(super) fn take_out<'a>(
     root: &mut Value<'a>,
     place: &Pointer,

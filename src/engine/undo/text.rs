@@ -1,15 +1,13 @@
-//! As it is kept: a list of `{path, was, wrote, position, length}`, each but the path only where there is one.
+//! The text of an undo: a list of `{path, was, wrote, position, length}`. All members but the path are optional.
 
 use super::{Undo, UndoStep};
 use crate::json::{Number, Object, Pointer, Value};
 
-/// Why a value is no undo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the undo is not a list of changes that this version of reviser knows")]
 pub struct UndoTextError;
 
 impl<'a> Undo<'a> {
-    /// The form in which it is kept.
     pub fn to_text(&self) -> String {
         let mut out = String::with_capacity(2 + 160 * self.0.len());
         out.push('[');

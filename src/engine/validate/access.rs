@@ -1,4 +1,4 @@
-//! Roles and who has them.
+//! Roles and role bindings.
 
 use super::field::{Field, Report};
 use super::metadata;
@@ -6,7 +6,6 @@ use super::syntax::{DNS_SUBDOMAIN, PATH_PART};
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
-/// Checks a `Role`.
 pub(super) fn role(object: &Field<'_>, report: &mut Report) {
     for rule in object.get("rules").items() {
         let urls = rule.get("nonResourceURLs");
@@ -17,7 +16,6 @@ pub(super) fn role(object: &Field<'_>, report: &mut Report) {
     }
 }
 
-/// Checks a `ClusterRole`.
 pub(super) fn cluster_role(object: &Field<'_>, report: &mut Report) {
     object.get("rules").items().for_each(|rule| self::rule(&rule, report));
     let aggregation = object.get("aggregationRule");
@@ -41,7 +39,6 @@ fn rule(rule: &Field<'_>, report: &mut Report) {
     }
 }
 
-/// Checks a `RoleBinding`.
 pub(super) fn role_binding(object: &Field<'_>, report: &mut Report) {
     let role = object.get("roleRef");
     report.one_of(&role.get("apiGroup"), &[GROUP]);

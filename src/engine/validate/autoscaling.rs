@@ -16,7 +16,6 @@ const METRICS: [(&str, &str); 5] = [
     ("ContainerResource", "containerResource"),
 ];
 
-/// Checks a `HorizontalPodAutoscaler`.
 pub(super) fn autoscaler(object: &Field<'_>, report: &mut Report) {
     let spec = object.get("spec");
     let (least, most) = (spec.get("minReplicas"), spec.get("maxReplicas"));
@@ -123,7 +122,6 @@ fn behaviour(rules: &Field<'_>, report: &mut Report) {
     }
 }
 
-/// Checks a `PodDisruptionBudget`.
 pub(super) fn disruption_budget(object: &Field<'_>, report: &mut Report) {
     let spec = object.get("spec");
     report.at_most_one(&spec, &["minAvailable", "maxUnavailable"], "a budget");

@@ -3,10 +3,9 @@
 use super::field::{Field, Report};
 use super::syntax::CONFIG_KEY;
 
-/// How many bytes all values may have together.
+/// For all values together.
 const MOST_BYTES: usize = 1024 * 1024;
 
-/// Checks a `ConfigMap`.
 pub(super) fn config_map(object: &Field<'_>, report: &mut Report) {
     let (data, binary) = (object.get("data"), object.get("binaryData"));
     let bytes = keys(&data, report) + keys(&binary, report) / 4 * 3;
@@ -19,7 +18,6 @@ pub(super) fn config_map(object: &Field<'_>, report: &mut Report) {
     size(object, bytes, report);
 }
 
-/// Checks a `Secret`.
 pub(super) fn secret(object: &Field<'_>, report: &mut Report) {
     let (data, text) = (object.get("data"), object.get("stringData"));
     let bytes = keys(&data, report) / 4 * 3 + keys(&text, report);

@@ -1,4 +1,4 @@
-//! Containers of a pod: what they are, their ports, and what is not allowed for some of them.
+//! Containers of a pod.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,6 @@ use super::security;
 use super::syntax::{DNS_LABEL, PORT_NAME};
 use super::volumes::{self, Volumes};
 
-/// Checks all containers of a pod.
 pub(super) fn containers(spec: &Field<'_>, volumes: &Volumes<'_>, host: Host<'_>, report: &mut Report) {
     let list = spec.get("containers");
     report.not_empty(&list, "container");
@@ -26,7 +25,7 @@ pub(super) fn containers(spec: &Field<'_>, volumes: &Volumes<'_>, host: Host<'_>
     for container in spec.get("initContainers").items() {
         common(&container, spec, volumes, host, report);
         report.unique(&container.get("name"), &mut names, "name");
-        // Without a policy of their own they run one after another, so that ports are free again.
+        // Without `restartPolicy` they run one after another, so that they can use the same ports.
         host_ports(&container, spec, host, &mut HashSet::new(), report);
         if container.get("restartPolicy").text() == "Always" {
             probes::all(&container, spec, report);
@@ -42,7 +41,7 @@ pub(super) fn containers(spec: &Field<'_>, volumes: &Volumes<'_>, host: Host<'_>
     }
 }
 
-/// What holds for containers of all sorts.
+/// Rules for containers of all types.
 fn common(
     container: &Field<'_>,
     spec: &Field<'_>,
@@ -70,10 +69,8 @@ fn common(
     security::container(&container.get("securityContext"), spec, report);
 }
 
-/// What a port can be for.
 pub(super) const PROTOCOLS: [&str; 3] = ["TCP", "UDP", "SCTP"];
 
-/// Checks the protocol of a port.
 pub(super) fn protocol(port: &Field<'_>, report: &mut Report) {
     report.one_of(&port.get("protocol"), &PROTOCOLS);
 }
@@ -86,13 +83,13 @@ fn ports(ports: &Field<'_>, report: &mut Report) {
         report.unique(&name, &mut names, "name");
         let number = port.get("containerPort");
         report.required_range(&number, 1, 65535);
-        // 0 is none.
+        // 0 means unset.
         report.range(&port.get("hostPort"), 0, 65535);
         protocol(&port, report);
     }
 }
 
-/// Notes ports of the node that are taken twice, or that cannot be taken.
+/// Refuses host ports that are used twice, or that can't be used.
 fn host_ports(
     container: &Field<'_>,
     spec: &Field<'_>,

@@ -5,7 +5,6 @@ use super::syntax::{
     ANNOTATION_KEY, CONFIG_KEY, DNS_LABEL, DNS_SUBDOMAIN, LABEL_KEY, NO_BACKSTEPS, VARIABLE,
 };
 
-/// Where a value can come from.
 const SOURCES: [&str; 5] = ["fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"];
 
 /// Fields of a pod that a variable can take its value from.
@@ -22,7 +21,6 @@ const FIELDS: [&str; 10] = [
     "status.podIPs",
 ];
 
-/// Checks `env`.
 pub(super) fn variables(variables: &Field<'_>, report: &mut Report) {
     for variable in variables.items() {
         report.required_as(&variable.get("name"), &VARIABLE);
@@ -54,7 +52,6 @@ pub(super) fn variables(variables: &Field<'_>, report: &mut Report) {
     }
 }
 
-/// Checks `envFrom`.
 pub(super) fn sources(sources: &Field<'_>, report: &mut Report) {
     for source in sources.items() {
         report.spelled(&source.get("prefix"), &VARIABLE);
@@ -100,7 +97,6 @@ pub(super) fn field(field: &Field<'_>, allowed: &[&str], report: &mut Report) {
     }
 }
 
-/// Checks a `resourceFieldRef`.
 pub(super) fn resource(field: &Field<'_>, report: &mut Report) {
     let resource = field.get("resource");
     report.required(&resource);

@@ -1,4 +1,4 @@
-//! A value of an object that knows its place, and the list of what is wrong.
+//! A value of an object with its place, and the list of violations.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -8,7 +8,7 @@ use super::syntax::Syntax;
 use crate::domain::Quantity;
 use crate::json::{Object, Pointer, Value};
 
-/// A value of an object and its place, or a place where nothing is. A null counts as nothing, as it does for Go.
+/// A value of an object with its place, or a place that is empty. A null counts as empty, as it does for Go.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Field<'n> {
     pub(super) value: Option<&'n Value<'n>>,
@@ -25,17 +25,14 @@ enum PathStep<'n> {
 }
 
 impl<'n> Field<'n> {
-    /// The whole object.
     pub(super) fn root(value: &'n Value<'n>) -> Self {
         Self { value: Some(value), step: PathStep::Root, parent: None }
     }
 
-    /// The member `name`.
     pub(super) fn get<'s>(&'s self, name: &'s str) -> Field<'s> {
         self.child(self.value.and_then(|value| value.get(name)), PathStep::Name(name))
     }
 
-    /// The member of a member, and so on.
     pub(super) fn at<'s>(&'s self, names: &'s [&'s str]) -> Field<'s> {
         let value = names.iter().try_fold(self.value, |value, name| Some(value?.get(name)));
         self.child(value.flatten(), PathStep::Names(names))
@@ -57,17 +54,16 @@ impl<'n> Field<'n> {
         members.map(|(name, value)| (name, self.child(Some(value), PathStep::Name(name))))
     }
 
-    /// Whether something is there.
     pub(super) fn is_set(&self) -> bool {
         self.value.is_some()
     }
 
-    /// Whether nothing is there, or the empty string, which is the same to Go.
+    /// Whether it is missing or the empty string, which is the same to Go.
     pub(super) fn is_blank(&self) -> bool {
         self.value.is_none_or(|value| value.as_str() == Some(""))
     }
 
-    /// Whether nothing is there, or a list or map without anything in it.
+    /// Whether it is missing, or an empty list or map.
     pub(super) fn is_empty(&self) -> bool {
         match self.value {
             None => true,
@@ -82,22 +78,18 @@ impl<'n> Field<'n> {
         self.value.and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// The integer.
     pub(super) fn integer(&self) -> Option<i64> {
         self.value?.as_number()?.as_i64()
     }
 
-    /// Whether it is `true`.
     pub(super) fn is_true(&self) -> bool {
         self.value.and_then(Value::as_bool) == Some(true)
     }
 
-    /// The map.
     pub(super) fn map(&self) -> Option<&'n Object<'n>> {
         self.value?.as_object()
     }
 
-    /// The amount of a resource.
     pub(super) fn quantity(&self) -> Option<Quantity> {
         match self.value? {
             Value::String(text) => Quantity::parse(text).ok(),
@@ -106,7 +98,6 @@ impl<'n> Field<'n> {
         }
     }
 
-    /// The place, from the root.
     pub(super) fn place(&self) -> Pointer {
         let mut place = self.parent.map_or(Pointer::ROOT, Self::place);
         match self.step {
@@ -119,33 +110,33 @@ impl<'n> Field<'n> {
     }
 }
 
-/// What is wrong, in the order in which it has been found.
+/// The violations, in the order in which they are found.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     pub(super) found: Vec<Violation>,
 }
 
 impl Report {
-    /// Notes that something is wrong: `<problem>; <advice>`.
+    /// `problem` is `<problem>; <advice>`.
     pub(super) fn add(&mut self, field: &Field<'_>, problem: impl Into<String>) {
         self.found.push(Violation { place: field.place(), problem: problem.into() });
     }
 
-    /// Notes what is missing or an empty string.
+    /// Refuses a missing value or an empty string.
     pub(super) fn required(&mut self, field: &Field<'_>) {
         if field.is_blank() {
             self.add(field, "is missing or empty, and is required; set it");
         }
     }
 
-    /// Notes a list or map that is missing or empty.
+    /// Refuses a missing or empty list or map.
     pub(super) fn not_empty(&mut self, field: &Field<'_>, what: &str) {
         if field.is_empty() {
             self.add(field, format!("is missing or empty; give at least one {what}"));
         }
     }
 
-    /// Notes what is there and must not be.
+    /// Refuses any value but an empty list.
     pub(super) fn forbidden(&mut self, field: &Field<'_>, because: impl fmt::Display) {
         let is_empty_list = field.value.and_then(Value::as_array).is_some_and(<[_]>::is_empty);
         if field.is_set() && !is_empty_list {
@@ -153,7 +144,7 @@ impl Report {
         }
     }
 
-    /// Notes a string that is none of `allowed`. The empty one stands for the default.
+    /// Refuses a string that is none of `allowed`. The empty one stands for the default.
     pub(super) fn one_of(&mut self, field: &Field<'_>, allowed: &[&str]) {
         let text = field.text();
         if !text.is_empty() && !allowed.contains(&text) {
@@ -164,7 +155,7 @@ impl Report {
         }
     }
 
-    /// Notes a string that is none of `allowed`, for a field where the empty one is not the default.
+    /// The same, for a field where the empty string is not the default.
     pub(super) fn one_of_these(&mut self, field: &Field<'_>, allowed: &[&str]) {
         if field.value.and_then(Value::as_str) == Some("") {
             self.add(field, format!("is empty; use one of {}, or remove it", allowed.join(", ")));
@@ -172,14 +163,14 @@ impl Report {
         self.one_of(field, allowed);
     }
 
-    /// Notes a string that is there and is empty or not spelled as it must be.
+    /// Refuses a string that is empty or has the wrong syntax, if it is set.
     pub(super) fn spelled_if_set(&mut self, field: &Field<'_>, syntax: &Syntax) {
         if field.is_set() {
             self.required_as(field, syntax);
         }
     }
 
-    /// Notes a string that is not spelled as it must be. An empty one is not looked at.
+    /// Refuses a string with the wrong syntax. An empty one is not checked.
     pub(super) fn spelled(&mut self, field: &Field<'_>, syntax: &Syntax) {
         let text = field.text();
         if !text.is_empty() && !(syntax.holds)(text) {
@@ -187,23 +178,22 @@ impl Report {
         }
     }
 
-    /// Notes a string that is missing, empty, or not spelled as it must be.
+    /// Refuses a string that is missing, empty, or has the wrong syntax.
     pub(super) fn required_as(&mut self, field: &Field<'_>, syntax: &Syntax) {
         self.required(field);
         self.spelled(field, syntax);
     }
 
-    /// Notes `text`, which belongs to the field and is not spelled as it must be.
+    /// Adds that `text`, which belongs to the field, has the wrong syntax.
     pub(super) fn misspelt(&mut self, field: &Field<'_>, text: &str, syntax: &Syntax) {
         self.add(field, format!("{text:?} is no {}; use {}", syntax.name, syntax.advice));
     }
 
-    /// Notes an integer below 0.
     pub(super) fn not_negative(&mut self, field: &Field<'_>) {
         self.range(field, 0, i64::MAX);
     }
 
-    /// Notes an integer outside of these bounds, which count as inside.
+    /// Refuses an integer outside of these bounds, which are inclusive.
     pub(super) fn range(&mut self, field: &Field<'_>, least: i64, most: i64) {
         let Some(number) = field.integer().filter(|number| !(least..=most).contains(number)) else { return };
         let advice = match (least, most) {
@@ -213,7 +203,7 @@ impl Report {
         self.add(field, format!("is {number}; give {advice}"));
     }
 
-    /// Notes a string that has been `seen` already, since another item must not have it too.
+    /// Refuses a string that another item has. `seen` holds those of the items before.
     pub(super) fn unique(&mut self, field: &Field<'_>, seen: &mut HashSet<String>, what: &str) {
         let text = field.text();
         if !text.is_empty() && !seen.insert(text.to_owned()) {
@@ -221,7 +211,7 @@ impl Report {
         }
     }
 
-    /// Notes an integer that is missing, or outside of these bounds.
+    /// Refuses an integer that is missing, or outside of these bounds.
     pub(super) fn required_range(&mut self, field: &Field<'_>, least: i64, most: i64) {
         if !field.is_set() {
             self.required(field);
@@ -229,7 +219,7 @@ impl Report {
         self.range(field, least, most);
     }
 
-    /// Notes all of the members that are there except for the first one, if `source` can have only one of them. Says which is there.
+    /// Refuses all members that are set but the first. Returns the first.
     pub(super) fn at_most_one<'s>(
         &mut self,
         source: &Field<'_>,

@@ -13,7 +13,6 @@ const NORMAL_PATH: Syntax = Syntax {
     advice: "one without `//`, `/./`, `/../` and `%2F`",
 };
 
-/// Checks an `Ingress`.
 pub(super) fn ingress(object: &Field<'_>, report: &mut Report) {
     let spec = object.get("spec");
     let (default, rules) = (spec.get("defaultBackend"), spec.get("rules"));

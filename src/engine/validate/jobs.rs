@@ -23,7 +23,6 @@ const ZONE: Syntax = Syntax {
     advice: "one of the IANA database, as in Europe/Berlin",
 };
 
-/// Checks a `Job`.
 pub(super) fn job(object: &Field<'_>, report: &mut Report) {
     let spec = object.get("spec");
     job_spec(&spec, report);
@@ -39,7 +38,6 @@ pub(super) fn job(object: &Field<'_>, report: &mut Report) {
     }
 }
 
-/// Checks a `CronJob`.
 pub(super) fn cron_job(object: &Field<'_>, report: &mut Report) {
     let spec = object.get("spec");
     let schedule = spec.get("schedule");

@@ -4,7 +4,7 @@ use super::field::{Field, Report};
 use super::syntax::{ANNOTATION_KEY, LABEL_KEY, LABEL_VALUE};
 use crate::json::{Object, Value};
 
-/// How many bytes keys and values of the annotations of an object may have together.
+/// For the keys and values of all annotations together.
 const MOST_ANNOTATION_BYTES: usize = 256 * 1024;
 
 /// Checks the metadata of an object or of a template.
@@ -13,7 +13,7 @@ pub(super) fn metadata(metadata: &Field<'_>, report: &mut Report) {
     annotations(&metadata.get("annotations"), report);
 }
 
-/// Checks labels, or what else is spelled so.
+/// Checks labels, or another map with the same syntax.
 pub(super) fn labels(labels: &Field<'_>, report: &mut Report) {
     for (key, label) in labels.entries() {
         if !(LABEL_KEY.holds)(key) {
@@ -59,7 +59,7 @@ pub(super) fn selector(selector: &Field<'_>, report: &mut Report) {
     }
 }
 
-/// Notes an operator that there is not; a missing one too.
+/// Refuses an operator that does not exist or is missing.
 pub(super) fn unknown_operator(operator: &Field<'_>, known: &[&str], report: &mut Report) {
     if operator.is_blank() || operator.value.is_some_and(|value| value.as_str().is_some()) {
         let problem =
@@ -68,7 +68,7 @@ pub(super) fn unknown_operator(operator: &Field<'_>, known: &[&str], report: &mu
     }
 }
 
-/// The key of the first requirement of a label selector that labels do not fulfil. None if all are fulfilled or unreadable.
+/// The key of the first requirement of a label selector that labels do not meet. `None` if all are met or can't be read.
 pub(super) fn unmatched<'s>(selector: &'s Field<'s>, labels: &Field<'_>) -> Option<&'s str> {
     let empty = Object::new();
     let labels = labels.map().unwrap_or(&empty).index();

@@ -41,19 +41,16 @@ use super::{Draft, pattern};
 use crate::domain::{ADMIRALTY_GROUP, Failure, GroupVersionKind, POD_CHAPERON};
 use crate::json::{Pointer, Value};
 
-/// A rule of Kubernetes that an object breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// Where.
     pub place: Pointer,
-    /// What is wrong, and what to do: `<problem>; <advice>`.
+    /// `<problem>; <advice>`
     pub problem: String,
 }
 
-/// Checks one kind.
 type Check = fn(&Field<'_>, &mut Report);
 
-/// By API group, versions and kind. Whatever is not here is checked for its labels and annotations only.
+/// By API group, versions and kind. Of other kinds only labels and annotations are checked.
 const CHECKS: [(&str, &[&str], &str, Check); 23] = [
     ("", &["v1"], "ConfigMap", config::config_map),
     ("", &["v1"], "LimitRange", quota::limit_range),
@@ -81,7 +78,7 @@ const CHECKS: [(&str, &[&str], &str, Check); 23] = [
     (ADMIRALTY_GROUP, &["v1alpha1"], POD_CHAPERON, pod::pod),
 ];
 
-/// What an API server would refuse in an object of this kind, in the order of its check.
+/// What an API server would refuse in an object of this kind, in the order of its checks.
 pub fn violations(gvk: &GroupVersionKind, object: &Value<'_>) -> Vec<Violation> {
     let root = Field::root(object);
     let mut report = Report::default();
@@ -99,7 +96,7 @@ fn check_of(gvk: &GroupVersionKind) -> Option<Check> {
     CHECKS.iter().find(is_it).map(|(.., check)| *check)
 }
 
-/// What an object violates now and did not before it was changed.
+/// The violations that the changes of the draft introduce.
 pub(super) fn introduced(object: &Draft<'_>, gvk: &GroupVersionKind) -> Vec<Violation> {
     if object.is_unchanged() {
         return Vec::new();

@@ -6,7 +6,6 @@ use super::metadata;
 use super::syntax::{CIDR, PORT_NAME, cidr, is_strict_subset};
 use crate::json::Value;
 
-/// Checks a `NetworkPolicy`.
 pub(super) fn network_policy(object: &Field<'_>, report: &mut Report) {
     let spec = object.get("spec");
     metadata::selector(&spec.get("podSelector"), report);

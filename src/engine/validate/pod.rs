@@ -11,14 +11,13 @@ use super::security;
 use super::syntax::{DNS_LABEL, DNS_SUBDOMAIN, IP, LABEL_KEY};
 use super::volumes::{self, Volumes};
 
-/// What a pod or a pod template stands in.
+/// The context of a pod or a pod template.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Host<'h> {
-    /// Whether it is a pod.
     pub(super) is_pod: bool,
     /// Claims that become volumes of each pod.
     pub(super) claims: Option<&'h Field<'h>>,
-    /// Whether hostname and subdomain are replaced later, so that what they are does not matter.
+    /// Whether hostname and subdomain are replaced later, and so not checked.
     pub(super) keeps_hostname: bool,
 }
 

@@ -4,9 +4,7 @@ use super::field::{Field, Report};
 use super::syntax::{HEADER, PORT_NAME};
 use crate::json::Value;
 
-/// What a probe does.
 const HANDLERS: [&str; 4] = ["exec", "httpGet", "tcpSocket", "grpc"];
-/// What a hook does.
 const HOOKS: [&str; 4] = ["exec", "httpGet", "tcpSocket", "sleep"];
 
 /// Checks probes and hooks of a container that keeps running.

@@ -17,7 +17,6 @@ const SCOPES: [&str; 7] = [
     "VolumeAttributesClass",
 ];
 
-/// Checks a `ResourceQuota`.
 pub(super) fn resource_quota(object: &Field<'_>, report: &mut Report) {
     let spec = object.get("spec");
     for (name, field) in spec.get("hard").entries() {
@@ -56,7 +55,6 @@ pub(super) fn resource_quota(object: &Field<'_>, report: &mut Report) {
 /// The columns of a `LimitRange`, in the order in which none may be above the next.
 const COLUMNS: [&str; 4] = ["min", "defaultRequest", "default", "max"];
 
-/// Checks a `LimitRange`.
 pub(super) fn limit_range(object: &Field<'_>, report: &mut Report) {
     let mut kinds = HashSet::new();
     for limit in object.at(&["spec", "limits"]).items() {
@@ -102,7 +100,7 @@ fn named(field: &Field<'_>, name: &str, report: &mut Report) {
     }
 }
 
-/// Notes amounts that are above those of a column behind theirs.
+/// Refuses amounts that are above those of a later column.
 fn amounts(limit: &Field<'_>, report: &mut Report) {
     let mut known: BTreeMap<String, [Option<Quantity>; 4]> = BTreeMap::new();
     for (position, column) in COLUMNS.into_iter().enumerate() {

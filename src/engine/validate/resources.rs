@@ -5,16 +5,14 @@ use super::syntax::{LABEL_KEY, Syntax};
 use crate::domain::Quantity;
 use crate::json::Object;
 
-/// Who asks for resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bearer {
-    /// A container.
     Container,
     /// A pod as a whole.
     Pod,
 }
 
-/// Resources that have a plain name.
+/// Resources without a domain in their names.
 pub(super) const STANDARD: [&str; 20] = [
     "cpu",
     "memory",
@@ -38,7 +36,7 @@ pub(super) const STANDARD: [&str; 20] = [
     "services.loadbalancers",
 ];
 
-/// Resources of which there are only whole ones.
+/// Resources that are counted in integers.
 const WHOLE: [&str; 9] = [
     "pods",
     "resourcequotas",
@@ -81,7 +79,6 @@ const OF_POD: Syntax = Syntax {
     advice: "cpu, memory or hugepages-SIZE",
 };
 
-/// Whether Kubernetes itself defines the resource.
 fn is_native(name: &str) -> bool {
     !name.contains('/') || name.contains("kubernetes.io/")
 }

@@ -14,10 +14,10 @@ const MONTHS: [&str; 12] =
 const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 const NAMED: [&str; 7] = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
 
-/// What is wrong with a schedule, if something is.
+/// The problem of a schedule, if it is invalid.
 pub(super) fn problem(schedule: &str) -> Option<String> {
     if schedule.starts_with('@') {
-        // What stands behind `@every` is a duration of Go, which is not read here.
+        // `@every` takes a duration of Go, which is not checked here.
         let is_known = NAMED.contains(&schedule) || schedule.starts_with("@every ");
         return (!is_known).then(|| "there is no schedule of this name".to_owned());
     }

@@ -1,4 +1,4 @@
-//! Where pods run: affinity, tolerations, spreading.
+//! Affinity, tolerations and topology spread of pods.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,6 @@ use super::syntax::{DNS_LABEL, DNS_SUBDOMAIN, LABEL_KEY, LABEL_VALUE};
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 
-/// Checks `affinity`.
 pub(super) fn affinity(affinity: &Field<'_>, report: &mut Report) {
     let nodes = affinity.get("nodeAffinity");
     let required = nodes.get(REQUIRED);
@@ -101,7 +100,6 @@ fn label_keys(keys: &Field<'_>, selector: &Field<'_>, report: &mut Report) {
     }
 }
 
-/// Checks `tolerations`.
 pub(super) fn tolerations(tolerations: &Field<'_>, report: &mut Report) {
     for toleration in tolerations.items() {
         let (key, operator) = (toleration.get("key"), toleration.get("operator"));
@@ -124,7 +122,6 @@ pub(super) fn tolerations(tolerations: &Field<'_>, report: &mut Report) {
     }
 }
 
-/// Checks `topologySpreadConstraints`.
 pub(super) fn spread(constraints: &Field<'_>, report: &mut Report) {
     let mut kinds = HashSet::new();
     for constraint in constraints.items() {

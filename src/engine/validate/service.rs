@@ -8,7 +8,6 @@ use super::metadata;
 use super::probes;
 use super::syntax::{CIDR, DNS_LABEL, DNS_SUBDOMAIN, IP, LABEL_KEY};
 
-/// Checks a `Service`.
 pub(super) fn service(object: &Field<'_>, report: &mut Report) {
     let spec = object.get("spec");
     let (kind, list) = (spec.get("type"), spec.get("ports"));
@@ -71,7 +70,7 @@ fn ports(list: &Field<'_>, kind: &str, report: &mut Report) {
         report.unique(&name, &mut names, "name");
         report.required_range(&number, 1, 65535);
         protocol(&port, report);
-        // 0 and the empty string are the port itself.
+        // 0 and the empty string stand for the port itself.
         if !target.is_blank() && target.integer() != Some(0) {
             probes::port(&target, report);
         }

@@ -5,7 +5,6 @@ use super::metadata;
 use super::syntax::DNS_SUBDOMAIN;
 use crate::domain::Quantity;
 
-/// Checks a `PersistentVolumeClaim`.
 pub(super) fn claim(object: &Field<'_>, report: &mut Report) {
     claim_spec(&object.get("spec"), report);
 }

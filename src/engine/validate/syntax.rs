@@ -1,11 +1,10 @@
-//! How names and other short texts are spelled.
+//! The syntax of names and other short texts.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The spelling of something.
 #[derive(Debug)]
 pub(super) struct Syntax {
-    /// Whether a text that is not empty is spelled so.
+    /// Whether a text, which is not empty, has this syntax.
     pub(super) holds: fn(&str) -> bool,
     /// What such a text is, for `… is no NAME`.
     pub(super) name: &'static str,

@@ -1,4 +1,4 @@
-//! Volumes of a pod, and where containers have them.
+//! Volumes of a pod, and their mounts.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,6 @@ use super::syntax::{
 use crate::domain::Quantity;
 use crate::json::Value;
 
-/// What a volume can be made of.
 const SOURCES: [&str; 30] = [
     "emptyDir",
     "hostPath",
@@ -47,20 +46,20 @@ const SOURCES: [&str; 30] = [
     "image",
 ];
 
-/// What a projected volume is put together from.
+/// The sources of a projected volume.
 const PROJECTIONS: [&str; 6] =
     ["secret", "configMap", "downwardAPI", "serviceAccountToken", "clusterTrustBundle", "podCertificate"];
 
-/// Fields of a pod that a file can show.
+/// Fields of a pod that a file can contain.
 const FIELDS: [&str; 5] =
     ["metadata.name", "metadata.namespace", "metadata.labels", "metadata.annotations", "metadata.uid"];
 
-/// The volumes of a pod by name, each with whether it is a claim, which can be had as a block device.
+/// The volumes of a pod by name, each with whether it is a claim, which can be a block device.
 #[derive(Debug)]
 pub(super) struct Volumes<'n>(HashMap<&'n str, bool>);
 
 impl<'n> Volumes<'n> {
-    /// Those of a pod, and those that come of `claims`.
+    /// The volumes of a pod, and those made from `claims`.
     pub(super) fn of(spec: &'n Field<'n>, claims: Option<&'n Field<'n>>) -> Self {
         let list = |value: Option<&'n Value<'n>>| value.and_then(Value::as_array).unwrap_or_default();
         let own = list(spec.value.and_then(|spec| spec.get("volumes"))).iter().filter_map(|volume| {
@@ -82,7 +81,7 @@ pub(super) fn volumes(volumes: &Field<'_>, host: Host<'_>, report: &mut Report) 
         let name = volume.get("name");
         report.required_as(&name, &DNS_LABEL);
         report.unique(&name, &mut names, "name");
-        // One without a source is an emptyDir.
+        // A volume without a source is an emptyDir.
         if let Some(source) = report.at_most_one(&volume, &SOURCES, "a volume") {
             self::source(source, &volume.get(source), host, report);
         }
@@ -192,7 +191,7 @@ fn files(source: &Field<'_>, report: &mut Report) {
     }
 }
 
-/// Checks a file that shows a field of the pod.
+/// Checks a file that contains a field of the pod.
 fn shown(item: &Field<'_>, report: &mut Report) {
     report.required_as(&item.get("path"), &FILE_PATH);
     mode(&item.get("mode"), report);
@@ -246,7 +245,7 @@ pub(super) fn mounts(container: &Field<'_>, volumes: &Volumes<'_>, report: &mut 
     }
 }
 
-/// Notes a volume that there is not.
+/// Refuses a volume that does not exist.
 fn known(name: &Field<'_>, volumes: &Volumes<'_>, report: &mut Report) -> bool {
     report.required(name);
     let is_known = name.is_blank() || volumes.0.contains_key(name.text());

@@ -9,7 +9,6 @@ use crate::json::Value;
 
 const SPEC: &[&str] = &["spec"];
 
-/// Checks a `Deployment`.
 pub(super) fn deployment(object: &Field<'_>, report: &mut Report) {
     let spec = object.at(SPEC);
     numbers(
@@ -46,7 +45,6 @@ pub(super) fn deployment(object: &Field<'_>, report: &mut Report) {
 const ROLLS_NOTHING: &str = "is 0, and so is `maxSurge`, so that no pod could ever be replaced; \
                              make one of the two 1 or more, where it is divided with `floor: 1`";
 
-/// Checks a `ReplicaSet`.
 pub(super) fn replica_set(object: &Field<'_>, report: &mut Report) {
     let spec = object.at(SPEC);
     numbers(&spec, &["replicas", "minReadySeconds"], report);
@@ -54,7 +52,6 @@ pub(super) fn replica_set(object: &Field<'_>, report: &mut Report) {
     long_running(&spec.get("template"), Host::default(), report);
 }
 
-/// Checks a `DaemonSet`.
 pub(super) fn daemon_set(object: &Field<'_>, report: &mut Report) {
     let spec = object.at(SPEC);
     numbers(&spec, &["minReadySeconds", "revisionHistoryLimit"], report);
@@ -82,7 +79,6 @@ pub(super) fn daemon_set(object: &Field<'_>, report: &mut Report) {
     }
 }
 
-/// Checks a `StatefulSet`.
 pub(super) fn stateful_set(object: &Field<'_>, report: &mut Report) {
     let spec = object.at(SPEC);
     numbers(&spec, &["replicas", "minReadySeconds"], report);
@@ -96,7 +92,7 @@ pub(super) fn stateful_set(object: &Field<'_>, report: &mut Report) {
         report.forbidden(&rolling, "with the type OnDelete");
     } else {
         report.not_negative(&rolling.get("partition"));
-        // `maxUnavailable` is behind a feature gate.
+        // `maxUnavailable` depends on a feature gate.
     }
     for name in ["whenDeleted", "whenScaled"] {
         report.one_of(&spec.at(&["persistentVolumeClaimRetentionPolicy", name]), &["Retain", "Delete"]);
@@ -111,13 +107,12 @@ pub(super) fn stateful_set(object: &Field<'_>, report: &mut Report) {
     long_running(&spec.get("template"), host, report);
 }
 
-/// Checks a `ReplicationController`.
 pub(super) fn replication_controller(object: &Field<'_>, report: &mut Report) {
     let spec = object.at(SPEC);
     numbers(&spec, &["replicas", "minReadySeconds"], report);
     let (selector, template) = (spec.get("selector"), spec.get("template"));
     let labels = template.at(&["metadata", "labels"]);
-    // Without a selector, it is what the template has for labels.
+    // The default of the selector is the labels of the template.
     if selector.is_empty() && labels.is_empty() {
         report.required(&selector);
     }
@@ -136,19 +131,17 @@ pub(super) fn replication_controller(object: &Field<'_>, report: &mut Report) {
     }
 }
 
-/// Checks a `PodTemplate`.
 pub(super) fn pod_template(object: &Field<'_>, report: &mut Report) {
     pod::template(&object.get("template"), Host::default(), report);
 }
 
-/// Notes each of these integers that is negative.
 pub(super) fn numbers(spec: &Field<'_>, names: &[&str], report: &mut Report) {
     for name in names {
         report.not_negative(&spec.get(name));
     }
 }
 
-/// Checks the selector, and that the template has what it selects.
+/// Checks the selector, and that it selects the template.
 fn selected(spec: &Field<'_>, report: &mut Report) {
     let selector = spec.get("selector");
     if !selector.is_set() {
@@ -161,7 +154,7 @@ fn selected(spec: &Field<'_>, report: &mut Report) {
     matched(spec, report);
 }
 
-/// Notes that the labels of the template are not what the selector selects.
+/// Refuses labels of the template that the selector does not select.
 pub(super) fn matched(spec: &Field<'_>, report: &mut Report) {
     if let Some(key) =
         metadata::unmatched(&spec.get("selector"), &spec.at(&["template", "metadata", "labels"]))
@@ -185,7 +178,7 @@ fn long_running(template: &Field<'_>, host: Host<'_>, report: &mut Report) {
     report.forbidden(&spec.get("activeDeadlineSeconds"), "in a template of this kind");
 }
 
-/// Notes an integer below 0, and a string that is no percentage.
+/// Refuses an integer below 0, and a string that is no percentage.
 pub(super) fn int_or_percentage(field: &Field<'_>, report: &mut Report) {
     report.not_negative(field);
     if let Some(Value::String(text)) = field.value
@@ -195,14 +188,14 @@ pub(super) fn int_or_percentage(field: &Field<'_>, report: &mut Report) {
     }
 }
 
-/// Notes more than 100%.
+/// Refuses more than 100%.
 pub(super) fn at_most_all(field: &Field<'_>, report: &mut Report) {
     if percentage(field.text()).is_some_and(|number| number > 100) {
         report.add(field, format!("is {:?}; give 100% at most", field.text()));
     }
 }
 
-/// The integer, or the number of a percentage. None where there is neither.
+/// The integer, or the number of a percentage.
 fn amount(field: &Field<'_>) -> Option<i64> {
     field.integer().or_else(|| percentage(field.text()))
 }
