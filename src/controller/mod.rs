@@ -1,17 +1,16 @@
-//! What the one elected replica does: it sees to it that the Works that are stored are as the policies say, without anybody writing
-//! them; it writes the `status` of policies; it clears what is left of allocations that no policy names.
+//! The elected replica: it has Works revised again when policies change, writes the `status` of policies, and removes
+//! allocations that no policy defines from the ledger.
 //!
-//! * [`planner`] decides which Works are to be touched when. Pure.
-//! * `election` says which replica does it. Its `terms` are pure.
+//! * [`planner`] decides which Works to touch when. Pure.
+//! * `election` elects one replica by a `Lease`. Its `terms` are pure.
 //! * `driver` watches, touches and writes.
-//! * `status` is what a policy is told about itself. Pure.
+//! * `status` computes the `status` of a policy. Pure.
 //!
-//! It judges and touches; it never writes a Work itself. A touch is a merge patch of `{}`: the API server asks the Work door, which
-//! answers as it answers everybody. So nothing here has to be right for a revision to be right, and two replicas that
-//! both think they are elected do no harm but work.
+//! A touch is a merge patch of `{}`: the API server calls the Work door, which revises the Work. The controller never writes
+//! the content of a Work, so two replicas that both believe to be elected only do the work twice.
 //!
-//! What holds: it does nothing unless elected, and stops before another replica can be; a bounded number of calls at a time
-//! and in a second; what fails is repeated later and later; what needs nothing is not touched.
+//! It stops before another replica can be elected. The number of calls at a time and in a second is limited, failed calls are
+//! repeated with exponential backoff, and Works that are in sync are not touched.
 
 mod driver;
 mod election;
@@ -32,10 +31,10 @@ pub use election::{ElectionOptions, identity};
 pub use metrics::ControllerMetrics;
 pub use policies::{Policies, PolicyResource};
 
-/// Stands for election, and does the work of the elected replica while it is that, until `shutdown`.
+/// Takes part in the election, and does the work of the elected replica while it is elected, until `shutdown`.
 ///
-/// `policies` are those that the doors answer by, told of after they have been put in force. They have to be complete from the
-/// beginning: a policy that is not there yet would be undone.
+/// `policies` are the policies that the doors use. They have to be complete from the beginning: the revisions of a missing
+/// policy would be undone.
 pub async fn run(
     server: ApiServer,
     service: Arc<Service>,

@@ -1,4 +1,4 @@
-//! Of several replicas one is elected, by a `Lease`.
+//! Elects one replica by a `Lease`.
 
 mod terms;
 
@@ -15,10 +15,10 @@ use terms::{Candidate, Lease, Move};
 
 pub use terms::ElectionOptions;
 
-/// The longest that giving up the lease may hold up the end of the process.
+/// How long the release of the lease may delay the end of the process.
 const RELEASE_LIMIT: Duration = Duration::from_secs(2);
 
-/// A name for this process that nobody else has: that of its host, and something random.
+/// A unique name for this process: the host name and a random number.
 pub fn identity() -> String {
     let named = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let host = named.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
@@ -27,13 +27,13 @@ pub fn identity() -> String {
     format!("{}_{:016x}", host.as_deref().unwrap_or("reviser"), random.finish())
 }
 
-/// A candidate, and how it reaches the lease.
-struct Office<'o> {
+/// Takes part in the election for one lease.
+struct Elector<'o> {
     server: &'o ApiServer,
     options: &'o ElectionOptions,
     candidate: Candidate,
     start: Instant,
-    /// What went wrong the last time, so that it is logged once.
+    /// The last error, so that it is logged once.
     problem: Option<String>,
 }
 
@@ -47,18 +47,18 @@ pub(super) async fn stand<W: Future<Output = ()>>(
     work: impl Fn() -> W,
 ) {
     let (candidate, start) = (Candidate::default(), Instant::now());
-    let mut office = Office { server, options, candidate, start, problem: None };
+    let mut elector = Elector { server, options, candidate, start, problem: None };
     let mut shutdown = pin!(shutdown);
     loop {
         tokio::select! {
             () = &mut shutdown => break,
-            () = office.acquire() => {}
+            () = elector.acquire() => {}
         }
         tracing::info!(identity = %options.identity, lease = %options.name, "elected");
         tell(true);
         let ended = tokio::select! {
             () = &mut shutdown => true,
-            () = office.keep() => false,
+            () = elector.keep() => false,
             () = work() => false,
         };
         tell(false);
@@ -67,10 +67,10 @@ pub(super) async fn stand<W: Future<Output = ()>>(
         }
         tracing::warn!(identity = %options.identity, "not elected any more");
     }
-    office.release().await;
+    elector.release().await;
 }
 
-impl Office<'_> {
+impl Elector<'_> {
     fn now(&self) -> Moment {
         Moment(self.start.elapsed())
     }

@@ -1,16 +1,16 @@
-//! What is known of all Works, and which of them are to be touched when.
+//! Decides which Works to touch when.
 //!
-//! Pure: events and the time come in as values, what is to be done goes out. Level-triggered: what is to be done follows from
-//! what is known, not from what has happened, so that lost events cost time and nothing else.
+//! Pure: events and the time are arguments, and [`Planner::next`] says what to do. Level-triggered: decisions follow from the
+//! known state of Works and bindings, so a lost event only delays them.
 //!
 //! A Work is touched
 //!
-//! * when its record is of other policies than those that select it now, or of some although none does any more;
-//! * once for each generation and each set of policies when something selects it and it has no record;
-//! * when an allocation has no host, and it might become that (see `handover`).
+//! * when its record is of other policies than those that select it;
+//! * once for each generation and each set of policies when a policy selects it and it has no record;
+//! * when an allocation has no host and the Work may become its host (see `handover`).
 //!
-//! It is never touched while it is being deleted, while a touch of it is under way, while nobody can say how it stands, and before all Works
-//! have been listed under the policies that are in force. A touch that did not help is repeated later and later.
+//! A Work is not touched while it is being deleted, while a touch of it is in flight, while its sync status is unknown, and
+//! before all Works have been listed under the active policies. Failed touches are repeated with exponential backoff.
 
 mod handover;
 mod queue;
@@ -36,15 +36,15 @@ use tracked::TrackedWork;
 pub use handover::Scope;
 pub use rate_limiter::{Moment, RateLimits};
 
-/// How long new policies are in force before Works are touched: the other replicas, which answer the touches, learn of them too.
+/// How long to wait after a change of policies before Works are touched: other replicas may answer the touches, and need the
+/// new policies too.
 const SETTLE: Duration = Duration::from_secs(1);
 
 /// Names a Work.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkName {
-    /// Its namespace, which tells its cluster.
+    /// The execution namespace of its cluster.
     pub namespace: String,
-    /// Its name.
     pub name: String,
 }
 
@@ -54,49 +54,49 @@ impl fmt::Display for WorkName {
     }
 }
 
-/// A Work as it was at one time, and how it stood to the policies of the epoch.
+/// A Work as it was observed, and its sync state under the policies of the epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObservedWork {
     /// `metadata.uid`
     pub uid: String,
-    /// `metadata.resourceVersion`, if it is a number: then an older sight is told from a newer one.
+    /// `metadata.resourceVersion`, if it is a number. Older observations are ignored.
     pub version: Option<u64>,
     /// `metadata.generation`
     pub generation: i64,
-    /// Whether it is on its way out.
+    /// Whether it has a `metadata.deletionTimestamp`.
     pub deleting: bool,
-    /// How it stands; `None` if it does not concern us.
+    /// `None` if no policy concerns it.
     pub sync: Option<SyncState>,
 }
 
-/// What came of a touch.
+/// The outcome of a touch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TouchOutcome {
-    /// It is stored, like this.
+    /// The Work was stored after a call of the webhook.
     Revised(Box<ObservedWork>),
-    /// It is stored, like this, and the door would have changed it: so the door was not asked.
+    /// The Work was stored without a call of the webhook, which would have changed it.
     Bypassed(Box<ObservedWork>),
-    /// Not this one, now.
+    /// The API server or the webhook refused this touch.
     Rejected,
-    /// The server, or the way to it, has trouble.
+    /// The API server could not be reached, or failed.
     ServerError,
 }
 
-/// What is to be done next.
+/// What to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Touch this Work, then tell of it with [`Planner::touched`].
+    /// Touch this Work, then call [`Planner::touched`].
     Touch(WorkName),
-    /// Take these allocations out of the ledger, then tell of it with [`Planner::cleared`].
+    /// Remove these allocations from the ledger, then call [`Planner::cleared`].
     Clear {
         /// The binding that has them in its annotations.
         binding: BindingName,
-        /// The version of it that has to be there still.
+        /// Its `resourceVersion`, as a precondition.
         version: String,
         /// The allocations.
         allocations: Vec<String>,
     },
-    /// Nothing before then, or before something happens.
+    /// Nothing before this moment or the next event.
     Wait(Option<Moment>),
 }
 
@@ -105,7 +105,7 @@ pub enum Next {
 pub struct Allocations {
     /// Those whose handover ends with time.
     pub timed: BTreeSet<String>,
-    /// All that are defined; `None` if nobody can say, because of a faulty policy.
+    /// All that are defined; `None` if a policy is invalid.
     pub defined: Option<BTreeSet<String>>,
 }
 
@@ -114,11 +114,11 @@ pub struct Allocations {
 pub struct WorkCounts {
     /// All of them.
     pub total: usize,
-    /// Those that are as the policies say.
+    /// Those in sync.
     pub current: usize,
 }
 
-/// All Works that concern us.
+/// All Works that policies concern.
 #[derive(Debug)]
 pub struct Planner {
     works: BTreeMap<WorkName, TrackedWork>,
@@ -128,7 +128,7 @@ pub struct Planner {
     /// Touches that have not been answered, each with the policies by which it was decided.
     under_way: BTreeMap<WorkName, u64>,
     epoch: u64,
-    /// When the policies have been in force for a while.
+    /// When touches under the policies of the epoch may begin.
     epoch_from: Moment,
     allocations: Allocations,
     /// Whether all Works have been listed under these policies.
@@ -141,7 +141,6 @@ pub struct Planner {
 }
 
 impl Planner {
-    /// Nothing is known yet.
     pub fn new(limits: RateLimits) -> Self {
         Self {
             works: BTreeMap::new(),
@@ -248,7 +247,7 @@ impl Planner {
             TouchOutcome::Revised(seen) => {
                 known.errand = None;
                 if self.bypassed.remove(name) {
-                    // The door is asked again, perhaps about the others too.
+                    // The webhook is called again, so other Works may succeed too.
                     self.ask_again(now);
                 }
                 let Some(known) = self.works.get_mut(name) else { return };
@@ -257,7 +256,6 @@ impl Planner {
                 }
                 self.observe(now, name, *seen);
             }
-            // What is known of new policies is that they may have mended it.
             TouchOutcome::Rejected | TouchOutcome::ServerError if is_of_now => known.failed(now),
             TouchOutcome::Rejected | TouchOutcome::ServerError => {}
         }
@@ -268,7 +266,7 @@ impl Planner {
         }
     }
 
-    /// Touches at once those that nobody was asked about.
+    /// Touches again all Works that were stored without a call of the webhook.
     fn ask_again(&mut self, now: Moment) {
         for name in self.bypassed.clone() {
             if let Some(known) = self.works.get_mut(&name) {
@@ -278,12 +276,12 @@ impl Planner {
         }
     }
 
-    /// Works that were touched, and stored without the door being asked.
+    /// Works that were touched and stored without a call of the webhook.
     pub fn bypassed(&self) -> impl Iterator<Item = &WorkName> {
         self.bypassed.iter()
     }
 
-    /// Works that are not as the policies say, and why, if that is known.
+    /// Works that are out of sync, and the failure if their status is unknown.
     pub fn examples(&self) -> impl Iterator<Item = (&WorkName, Option<&Failure>)> {
         let stale = self.works.iter().filter(|(_, known)| !known.deleting && !known.is_current(self.epoch));
         stale.map(|(name, known)| match &known.sync.status {
@@ -356,7 +354,7 @@ impl Planner {
     /// Puts a Work where it belongs in the queue.
     fn plan(&mut self, name: &WorkName) {
         let Some(known) = self.works.get(name) else { return };
-        // Those that may let go of something come before those that may take it up.
+        // Works that may release an allocation come before those that may become its host.
         let rank = u8::from(known.sync.hosts.is_empty());
         let due = known.touch_at(self.epoch, self.epoch_from).filter(|_| !self.under_way.contains_key(name));
         let place = due.map(|at| (at, rank));
