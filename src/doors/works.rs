@@ -12,7 +12,7 @@ use super::{RevisionMetrics, unreadable};
 use crate::domain::{
     Binding, BindingName, ClusterName, EXECUTION_NAMESPACE_PREFIX, Failure, Target, Workload,
 };
-use crate::engine::{Claim, HandoverEvent, ObjectSource, PolicySet, Request, Revision, Selection};
+use crate::engine::{Claim, HandoverEvent, ObjectSource, PolicySet, Request, Selection};
 use crate::json::{Number, Pointer, Raw, Text, Value};
 use crate::patch::Patch;
 use crate::server::{Call, Door, DoorReply};
@@ -246,7 +246,7 @@ impl<'a> ManifestReviser<'_, 'a> {
         };
         if selection.is_empty() {
             if let Some(restored) = restored {
-                rewrite.restore(position, restored)?;
+                rewrite.replace(position, restored)?;
             }
             return Ok(ManifestOutcome::Unselected);
         }
@@ -264,39 +264,36 @@ impl<'a> ManifestReviser<'_, 'a> {
         } else {
             None
         };
-        let template = template.as_ref().map(|text| parse(text)).transpose()?;
-        let original = template.as_ref().map(Text::root);
-        let (binding_ref, hash) = (binding.as_ref(), selection.hash());
-        if restored.is_none() && original.is_none() {
-            // The draft borrows from the request, so that its patch costs only what the rules touch.
-            let revision =
-                self.plan(workload, &ObjectSource::Text(manifest.raw), None, &selection, binding_ref).await?;
-            rewrite.revise(position, workload, revision.object.clone(), recorded(&revision, hash))?;
-            Ok(outcome(workload, revision, binding))
-        } else {
-            let revision = self.plan(workload, &object, original, &selection, binding_ref).await?;
-            rewrite.replace(position, workload, revision.object.clone(), recorded(&revision, hash))?;
-            Ok(outcome(workload, revision, binding))
-        }
-    }
-
-    async fn plan<'b>(
-        &self,
-        workload: &Workload,
-        object: &ObjectSource<'b>,
-        original: Option<Raw<'b>>,
-        selection: &Selection<'_>,
-        binding: Option<&Binding>,
-    ) -> Result<Revision<'b>, Failure> {
+        let template = template
+            .as_ref()
+            .map(|text| Text::parse(text.as_bytes()))
+            .transpose()
+            .map_err(|error| Failure::unprocessable(error.to_string()))?;
         let target = Target {
             cluster: self.cluster.clone(),
-            replicas: self.replicas(workload, object)?,
-            schedule: binding.map(|binding| binding.schedule.clone()),
-            original,
+            replicas: self.replicas(workload, &object)?,
+            schedule: binding.as_ref().map(|binding| binding.schedule.clone()),
+            original: template.as_ref().map(Text::root),
         };
-        let origin = Origin { binding, work_name: self.work.name.as_deref(), stored_work: self.stored };
-        let request = Request { workload, object, target: &target, is_unbound: binding.is_none() };
-        self.service.plan(request, self.policies, selection, origin, Mode::DryRun).await
+        let request = Request { workload, object: &object, target: &target, is_unbound: binding.is_none() };
+        let origin = Origin {
+            binding: binding.as_ref(),
+            work_name: self.work.name.as_deref(),
+            stored_work: self.stored,
+        };
+        let mut revision =
+            self.service.plan(request, self.policies, &selection, origin, Mode::DryRun).await?;
+        let revised = Revised {
+            rules: revision.applied.clone(),
+            hash: selection.hash(),
+            hosts: std::mem::take(&mut revision.hosts),
+        };
+        rewrite.revise(position, workload, &mut revision.object, revised)?;
+        let claims = std::mem::take(&mut revision.claims);
+        let mut outcome = Outcome::from_revision((), revision);
+        let handovers = outcome.handovers.iter().map(|handover| handover_warning(workload, handover));
+        outcome.warnings = handovers.chain(outcome.warnings).collect();
+        Ok(ManifestOutcome::Revised(Box::new(RevisedManifest { outcome, claims, binding })))
     }
 
     async fn binding(&self, workload: &Workload, name: &BindingName) -> Result<BindingLookup, Failure> {
@@ -328,22 +325,6 @@ impl<'a> ManifestReviser<'_, 'a> {
             None => failure,
         }
     }
-}
-
-fn parse(text: &str) -> Result<Text<'_>, Failure> {
-    Text::parse(text.as_bytes()).map_err(|error| Failure::unprocessable(error.to_string()))
-}
-
-fn recorded(revision: &Revision<'_>, hash: String) -> Revised {
-    Revised { rules: revision.applied.clone(), hash, hosts: revision.hosts.clone() }
-}
-
-fn outcome(workload: &Workload, mut revision: Revision<'_>, binding: Option<Binding>) -> ManifestOutcome {
-    let claims = std::mem::take(&mut revision.claims);
-    let mut outcome = Outcome::from_revision((), revision);
-    let handovers = outcome.handovers.iter().map(|handover| handover_warning(workload, handover));
-    outcome.warnings = handovers.chain(outcome.warnings).collect();
-    ManifestOutcome::Revised(Box::new(RevisedManifest { outcome, claims, binding }))
 }
 
 /// The warning about an allocation that leaves a cluster.

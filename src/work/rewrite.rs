@@ -36,37 +36,25 @@ impl<'w, 'a> Rewrite<'w, 'a> {
         Self { work, operations: Vec::new(), record: Record::default() }
     }
 
-    /// Takes the revision of the manifest at `position`. `draft` began with that manifest.
+    /// Takes the revision of the manifest at `position`.
     pub fn revise(
         &mut self,
         position: usize,
         workload: &Workload,
-        mut draft: Draft<'a>,
+        draft: &mut Draft<'_>,
         revised: Revised,
     ) -> Result<(), Failure> {
-        self.record(&mut draft, workload, revised)?;
-        self.push(position, draft.patch());
-        Ok(())
+        self.record(draft, workload, revised)?;
+        self.replace(position, &draft.value().clone().into_owned())
     }
 
-    /// Takes the revision of the manifest at `position`. `draft` began with another text, such as the manifest without
-    /// its last revision.
-    pub fn replace(
-        &mut self,
-        position: usize,
-        workload: &Workload,
-        mut draft: Draft<'_>,
-        revised: Revised,
-    ) -> Result<(), Failure> {
-        self.record(&mut draft, workload, revised)?;
-        self.restore(position, &draft.value().clone().into_owned())
-    }
-
-    /// Takes the manifest at `position` without its last revision, and without a new one.
-    pub fn restore(&mut self, position: usize, restored: &Value<'static>) -> Result<(), Failure> {
+    /// Takes the new content of the manifest at `position`: without its last revision, or with a new one.
+    pub fn replace(&mut self, position: usize, content: &Value<'static>) -> Result<(), Failure> {
         let Some(manifest) = self.work.manifests.get(position) else { return Ok(()) };
         let before = manifest.raw.to_value().map_err(|error| Failure::unprocessable(error.to_string()))?;
-        self.push(position, diff(&before, restored));
+        let path = Pointer::of(["spec", "workload", "manifests", &position.to_string()]);
+        let patch = diff(&before, content);
+        self.operations.extend(patch.0.into_iter().map(|operation| operation.below(&path)));
         Ok(())
     }
 
@@ -92,11 +80,6 @@ impl<'w, 'a> Rewrite<'w, 'a> {
         }
         self.record.entries.push(entry);
         Ok(())
-    }
-
-    fn push(&mut self, position: usize, patch: Patch<'a>) {
-        let manifest = Pointer::of(["spec", "workload", "manifests", &position.to_string()]);
-        self.operations.extend(patch.0.into_iter().map(|operation| operation.below(&manifest)));
     }
 
     /// The patch of the whole Work. Refuses a record that exceeds [`MAX_ANNOTATION_BYTES`].

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::domain::{BindingName, ClusterName, GroupVersionKind, Hosts, Workload};
-use crate::engine::Draft;
+use crate::engine::{Draft, ObjectSource};
 use crate::json::{Pointer, Text, Value};
 use crate::patch::Operation;
 
@@ -51,26 +51,13 @@ fn rewrite(
     let mut rewrite = Rewrite::new(&work);
     let hosts = hosts.iter().map(|&host| host.to_owned()).collect();
     let revised = Revised { rules: vec!["r".into()], hash: "h".into(), hosts };
-    let change_in = |draft: &mut Draft<'_>| {
-        for (place, value) in change {
-            let value = value.map_or(Value::Null, self::value);
-            draft.set(&Pointer::parse(place).unwrap(), value).unwrap();
-        }
-    };
-    match restored {
-        None => {
-            let mut draft = Draft::new(&manifest.raw.into()).unwrap();
-            change_in(&mut draft);
-            rewrite.revise(0, &workload(), draft, revised).unwrap();
-        }
-        Some(object) => {
-            let text = object.to_string();
-            let text = Text::parse(text.as_bytes()).unwrap();
-            let mut draft = Draft::new(&text.root().into()).unwrap();
-            change_in(&mut draft);
-            rewrite.replace(0, &workload(), draft, revised).unwrap();
-        }
+    let object = restored.map_or(ObjectSource::Text(manifest.raw), ObjectSource::Value);
+    let mut draft = Draft::new(&object).unwrap();
+    for (place, value) in change {
+        let value = value.map_or(Value::Null, self::value);
+        draft.set(&Pointer::parse(place).unwrap(), value).unwrap();
     }
+    rewrite.revise(0, &workload(), &mut draft, revised).unwrap();
     let patch = rewrite.patch().map_err(|failure| failure.message())?;
     Ok(applied(text, &patch))
 }
@@ -325,7 +312,7 @@ fn an_existing_value_is_replaced_and_the_record_comes_first() {
     let mut draft = Draft::new(&work.manifests[0].raw.into()).unwrap();
     draft.set(&Pointer::parse("/spec/a").unwrap(), Value::Null).unwrap();
     let revised = Revised { rules: vec![], hash: "h".into(), hosts: vec![] };
-    rewrite.revise(0, &workload(), draft, revised).unwrap();
+    rewrite.revise(0, &workload(), &mut draft, revised).unwrap();
     let patch = rewrite.patch().unwrap();
     let paths: Vec<String> = patch.0.iter().map(Operation::path).map(Pointer::to_string).collect();
     assert_eq!(
