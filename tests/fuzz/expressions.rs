@@ -31,7 +31,7 @@ impl<'a> Bindings<'a> for Known {
             Variable::ClusterLabels => r#"{"zone":"a","region":"eu"}"#,
             Variable::BindingClusters => r#"[{"name":"x","replicas":3},{"name":"z","replicas":1}]"#,
             Variable::ClusterZone => return Err(Missing::Absent),
-            Variable::ClusterProvider => return Err(Missing::Unknown("unknown".to_owned())),
+            Variable::ClusterProvider => return Err(Missing::Unknown("not given".to_owned())),
             _ => r#""text""#,
         };
         Ok(Cow::Owned(Value::parse(text.as_bytes()).unwrap().into_owned()))

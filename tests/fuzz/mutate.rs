@@ -1,8 +1,8 @@
-//! Texts, made wrong.
+//! Random damage to a text.
 
 use crate::random::Random;
 
-/// Pieces of documents and expressions.
+/// Tokens of the syntaxes under test.
 const PIECES: &[&str] = &[
     "${",
     "}",

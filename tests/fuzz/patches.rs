@@ -1,4 +1,4 @@
-//! Patches of all three kinds, from JSON that is made wrong.
+//! Patches of all three kinds, from damaged JSON.
 
 use reviser::json::{Pointer, Value};
 use reviser::patch::strategic::{self, Schema};
@@ -34,7 +34,7 @@ fn run(input: &str) -> String {
     let mut outcome = String::new();
     let mut after = |result: Result<Value<'static>, String>| match result {
         Ok(value) => {
-            // A debug build holds this against another implementation.
+            // A debug build compares this with another implementation.
             outcome.push_str(&diff(&object, &value).to_text());
         }
         Err(error) => outcome.push_str(&error),

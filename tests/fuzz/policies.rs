@@ -56,7 +56,7 @@ fn run(input: &str) -> String {
     };
     let values: Vec<Value<'static>> = documents.into_iter().map(|document| document.value).collect();
     let compiled = policy::compile(&values);
-    // As custom resources they are well together exactly if they are as files.
+    // Custom resources are accepted exactly if the same files are.
     let reports = policy::admit(&values).reports;
     assert_eq!(reports.iter().all(policy::DocumentReport::is_active), compiled.is_ok(), "{reports:?}");
     let set = match compiled {
@@ -85,7 +85,7 @@ fn run(input: &str) -> String {
             Target { cluster: name(cluster), replicas, schedule: Some(schedule.clone()), original: None };
         let revised = runtime.block_on(service.revise(&workload, &text.root().into(), &target));
         outcome.push_str(&match revised {
-            // A debug build holds the patch against another implementation.
+            // A debug build compares the patch with another implementation.
             Ok(revised) => revised.object.patch().to_text(),
             Err(failure) => failure.message(),
         });

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::value::RawValue;
 
-/// A case.
+/// A folder in `cases`.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) name: String,
     folder: PathBuf,
-    /// The bodies, to the byte as they stand in their file.
+    /// The bodies, byte for byte.
     pub(crate) requests: Vec<String>,
     is_list: bool,
 }
@@ -38,7 +38,7 @@ impl Case {
         Self { name, folder, requests, is_list }
     }
 
-    /// The policy that the server is given.
+    /// The policy of the server; `None` for the built-in one.
     pub(crate) fn policy(&self) -> Option<PathBuf> {
         let path = self.folder.join("policy.yaml");
         path.exists().then_some(path)
@@ -48,14 +48,14 @@ impl Case {
         self.folder.join("expected.json")
     }
 
-    /// What `expected.json` should hold, given the line for each request.
+    /// The content of `expected.json` for these lines, one for each request.
     pub(crate) fn document<'l>(&self, lines: impl Iterator<Item = &'l str>) -> String {
         let lines: Vec<&str> = lines.collect();
         if self.is_list { format!("[\n{}\n]\n", lines.join(",\n")) } else { format!("{}\n", lines.concat()) }
     }
 }
 
-/// The request that an item of a list is, or that it names the file of.
+/// An item of the list: a request, or the name of a file with one.
 fn request(item: &str) -> String {
     match serde_json::from_str::<String>(item) {
         Ok(path) => std::fs::read_to_string(repository().join(&path))

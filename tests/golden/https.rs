@@ -1,4 +1,4 @@
-//! The third way: bytes over TLS, judged as Karmada's client judges them.
+//! The third way: HTTPS, with the reply checked as Karmada's client checks it.
 
 use std::ffi::OsString;
 
@@ -9,7 +9,7 @@ use crate::reply::Reply;
 use crate::spawned::server::Spawned;
 use crate::spawned::wire::{Certificates, ask, post};
 
-/// What each request of a case gets from a server of its own, in order.
+/// The outcomes of the requests of a case, in order, from a server of its own.
 pub(crate) fn lines(case: &Case, certificates: &Certificates) -> Vec<String> {
     let mut arguments: Vec<OsString> = vec!["--cert-dir".into(), certificates.directory().into()];
     if let Some(policy) = case.policy() {

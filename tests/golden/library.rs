@@ -13,10 +13,10 @@ use reviser::state::memory::MemoryLedger;
 use crate::case::Case;
 use crate::line;
 
-/// What a request gets.
+/// The outcome of a request.
 pub(crate) struct Outcome {
     pub(crate) line: String,
-    /// What `preview` is to be called with, if it can show this.
+    /// The arguments for `preview`, if it can show this request.
     pub(crate) preview: Option<Input>,
 }
 
@@ -27,11 +27,11 @@ pub(crate) struct Input {
     pub(crate) cluster: String,
     /// `NAME=REPLICAS`, separated by commas.
     pub(crate) clusters: String,
-    /// `NAME=CLUSTER`, for what the ledger held before the request.
+    /// `NAME=CLUSTER` for each allocation in the ledger before the request.
     pub(crate) allocations: Vec<String>,
 }
 
-/// What each request of a case gets, in order.
+/// The outcomes of the requests of a case, in order.
 pub(crate) fn outcomes(case: &Case) -> Vec<Outcome> {
     let paths: Vec<_> = case.policy().into_iter().collect();
     let policies =
@@ -69,7 +69,7 @@ fn answered(answer: &Answer<'_>) -> String {
     }
 }
 
-/// `preview` has clusters of a known schedule, and no template but the object.
+/// `preview` shows only revisions with a schedule, and its template is the object itself.
 async fn input(question: &Question<'_>, policies: &PolicySet, ledger: &MemoryLedger) -> Option<Input> {
     let Operation::ReviseObject(target) = &question.operation else { return None };
     let schedule = target.schedule.as_ref().filter(|schedule| schedule.lists(&target.cluster))?;

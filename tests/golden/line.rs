@@ -1,8 +1,8 @@
-//! The lines of `expected.json` that are no patches.
+//! The lines of `expected.json` other than patches.
 
 use serde_json::{Value, json};
 
-/// Replicas, and what one of them needs.
+/// Replicas, and the requirements of one replica.
 pub(crate) fn replicas(count: i64, requirements: Option<Value>) -> String {
     let mut line = json!({"replicas": count});
     if let Some(requirements) = requirements {
@@ -11,7 +11,6 @@ pub(crate) fn replicas(count: i64, requirements: Option<Value>) -> String {
     line.to_string()
 }
 
-/// A refusal.
 pub(crate) fn refused(code: i64, message: &str) -> String {
     json!({"code": code, "message": message}).to_string()
 }

@@ -1,12 +1,12 @@
-//! Golden cases: what each request gets, the same bytes by three ways.
+//! Golden cases: each request has the same outcome, byte for byte, by three ways.
 //!
-//! A case is a folder in `cases`: `request.json` is a request, or a list of requests that one server gets in this order
-//! (a text in the list names a file of the repository that holds one); `policy.yaml`, if it is there, is what the
-//! server is given, else it has the built-in policy; `expected.json` is what the requests get, a line each: the decoded
-//! patch to the byte, or replicas, or code and message of a refusal.
+//! A case is a folder in `cases`: `request.json` is a request, or a list of requests to one server in this order
+//! (a text in the list names a file of the repository that holds one); `policy.yaml` is the policy of the
+//! server; without it the built-in policy applies. `expected.json` has a line for each request: the decoded
+//! patch byte for byte, or replicas, or code and message of a refusal.
 //!
-//! The three ways are the library, `reviser preview` and HTTPS; what comes over HTTPS is held to the rules of
-//! `tests/conformance`, too. `UPDATE_GOLDEN=1` writes `expected.json` again, if all results agree.
+//! The three ways are the library, `reviser preview` and HTTPS; replies over HTTPS must also keep the rules
+//! of `tests/conformance`. `UPDATE_GOLDEN=1` rewrites `expected.json`, if the three ways agree.
 
 #![expect(
     clippy::panic,
@@ -30,7 +30,7 @@ mod spawned;
 use case::Case;
 
 #[test]
-fn every_case_gets_the_same_bytes_by_three_ways_and_they_are_those_that_are_expected() {
+fn every_case_has_its_expected_outcome_by_three_ways() {
     let certificates = spawned::wire::Certificates::issue();
     let mut wrong = Vec::new();
     for case in Case::all() {
@@ -56,14 +56,14 @@ fn every_case_gets_the_same_bytes_by_three_ways_and_they_are_those_that_are_expe
         }
         let expected = std::fs::read_to_string(case.expected()).unwrap_or_default();
         if found != expected {
-            wrong.push(format!("{} gets:\n{found}expected.json says:\n{expected}", case.name));
+            wrong.push(format!("{}, found:\n{found}in expected.json:\n{expected}", case.name));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
 #[test]
-fn most_cases_are_shown_by_preview_too() {
+fn preview_shows_most_cases() {
     let outcomes: Vec<_> = Case::all().iter().flat_map(library::outcomes).collect();
     let shown = outcomes.iter().filter(|outcome| outcome.preview.is_some()).count();
     assert!(shown > 40 && shown * 10 > outcomes.len() * 7, "{shown} of {}", outcomes.len());

@@ -1,4 +1,4 @@
-//! The second way: `reviser preview`, in a process of its own, with the object and no envelope.
+//! The second way: `reviser preview` with the object alone.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use crate::case::Case;
 use crate::library::Input;
 use crate::line::refused;
 
-/// The output of `preview`. A refusal has a message but no code, so the code is that of `expected`.
+/// The output of `preview`. A refusal has a message but no code there, so the code is taken from `expected`.
 pub(crate) fn line(case: &Case, input: &Input, expected: &str) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_reviser"));
     command.args([

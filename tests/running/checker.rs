@@ -1,61 +1,59 @@
 //! The invariants of an allocation, checked on a log of requests and replies.
-//!
-//! What can be demanded: the states of a workload do not overlap in time (the checker makes sure of it), so a state has
-//! one answer, which no request about another state can change meanwhile. Within a state all requests overlap as they
-//! like. A reply that was lost proves nothing, but its request may have been answered all the same, so
-//! nothing is demanded that only a reply could show.
+//! The states of a workload do not overlap in time (the checker verifies it), so each state has one answer.
+//! Requests about the same state may overlap. A lost reply proves nothing: its request may have been
+//! answered, so no invariant depends on a lost reply.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::history::{Ask, History};
-use crate::reply::Placement;
+use crate::hosting::Hosting;
 
-/// One request and what came of it.
+/// A request and its reply.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) ask: Ask,
-    /// When it was sent, by a clock that counts events.
+    /// When it was sent, as an event number.
     pub(crate) sent: u64,
-    /// When its reply arrived, or was given up.
+    /// When its reply arrived, or the client gave up.
     pub(crate) ended: u64,
     pub(crate) reply: Reply,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
-    Placed(Placement),
-    /// There was one, but it is none that may be given.
+    Answered(Hosting),
+    /// An invalid reply.
     Wrong(String),
-    /// The connection ended before it.
+    /// The connection closed before the reply.
     Lost,
 }
 
 /// An invariant that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// A reply that is no answer, or changes what it must not.
+    /// A reply that is invalid, or changes a field that it must not.
     Wrong { workload: usize, state: usize, problem: String },
-    /// Requests about different states were under way at the same time: the log proves nothing.
+    /// Requests about different states overlapped: the log proves nothing.
     Overlap { workload: usize, state: usize },
     /// More than one cluster hosts.
     Several { workload: usize, state: usize, hosts: Vec<&'static str> },
-    /// All clusters were replies, and none that it hosts.
+    /// All clusters have a reply, and none hosts.
     NoHost { workload: usize, state: usize },
-    /// A cluster got both replies.
+    /// One cluster has replies of both kinds.
     Changed { workload: usize, state: usize, cluster: &'static str },
-    /// A cluster hosts that the schedule does not list.
+    /// The host is not in the schedule.
     NotListed { workload: usize, state: usize, cluster: &'static str },
-    /// A cluster hosts, and the workload is scheduled nowhere.
+    /// A cluster hosts although the schedule is empty.
     Nowhere { workload: usize, state: usize, cluster: &'static str },
-    /// Another cluster hosts than before, while that one is still scheduled and no pin says so.
+    /// The host moved, although the old one is still scheduled and no pin requires the move.
     Moved { workload: usize, state: usize, from: &'static str, to: &'static str },
-    /// Another cluster hosts than the pin says.
+    /// The host is not the pinned cluster.
     NotPinned { workload: usize, state: usize, pin: &'static str, host: &'static str },
-    /// The first host of a workload is not the first of those with the most replicas.
+    /// The first host of a workload is not the first cluster with the most replicas.
     NotHeaviest { workload: usize, host: &'static str },
 }
 
-/// Everything in `log` that breaks an invariant.
+/// All violations in `log`.
 pub(crate) fn check(history: &History, log: &[Entry]) -> Vec<Fault> {
     let mut faults = Vec::new();
     for workload in 0..history.workloads.len() {
@@ -76,7 +74,7 @@ pub(crate) fn check(history: &History, log: &[Entry]) -> Vec<Fault> {
             if first && let (None, Some(host)) = (host, now) {
                 faults.extend(check_first(history, workload, state, host));
             }
-            // Nothing is known of the host after a state that none was seen in, nor of the first choice.
+            // After a state without an observed host, neither the host nor the first choice can be checked.
             first &= now.is_none() && history.workloads[workload].states[state].clusters.is_empty();
             host = now;
         }
@@ -84,13 +82,13 @@ pub(crate) fn check(history: &History, log: &[Entry]) -> Vec<Fault> {
     faults
 }
 
-/// The clusters that host, for one state.
+/// The hosts in the replies about one state.
 fn hosts(entries: &[&Entry]) -> BTreeSet<&'static str> {
-    let hosts = entries.iter().filter(|entry| matches!(entry.reply, Reply::Placed(Placement::Hosts)));
+    let hosts = entries.iter().filter(|entry| matches!(entry.reply, Reply::Answered(Hosting::Hosts)));
     hosts.map(|entry| entry.ask.cluster).collect()
 }
 
-/// One state by itself. Gives its host.
+/// Checks one state by itself. Returns its host.
 fn check_state(
     history: &History,
     workload: usize,
@@ -103,8 +101,8 @@ fn check_state(
     for entry in entries {
         match &entry.reply {
             Reply::Wrong(problem) => faults.push(Fault::Wrong { workload, state, problem: problem.clone() }),
-            Reply::Placed(Placement::Elsewhere) => drop(elsewhere.insert(entry.ask.cluster)),
-            Reply::Placed(Placement::Hosts) | Reply::Lost => {}
+            Reply::Answered(Hosting::Elsewhere) => drop(elsewhere.insert(entry.ask.cluster)),
+            Reply::Answered(Hosting::Hosts) | Reply::Lost => {}
         }
     }
     faults.extend(hosts.intersection(&elsewhere).map(|cluster| Fault::Changed { workload, state, cluster }));
@@ -118,8 +116,8 @@ fn check_state(
             Fault::NotListed { workload, state, cluster }
         });
     }
-    let all_replied = schedule.clusters.iter().all(|(cluster, _)| elsewhere.contains(cluster));
-    if hosts.is_empty() && all_replied && !schedule.clusters.is_empty() {
+    let all_told = schedule.clusters.iter().all(|(cluster, _)| elsewhere.contains(cluster));
+    if hosts.is_empty() && all_told && !schedule.clusters.is_empty() {
         faults.push(Fault::NoHost { workload, state });
     }
     let host = hosts.first().copied()?;
@@ -129,7 +127,7 @@ fn check_state(
     Some(host)
 }
 
-/// One state and the one before it.
+/// Checks a state against the state before it.
 fn check_move(
     history: &History,
     workload: usize,
@@ -143,7 +141,7 @@ fn check_move(
     (!may).then_some(Fault::Moved { workload, state, from, to })
 }
 
-/// The first choice for a workload, where there is no pin to make it.
+/// Checks the first choice for a workload without a pin.
 fn check_first(history: &History, workload: usize, state: usize, host: &'static str) -> Option<Fault> {
     let schedule = &history.workloads[workload].states[state];
     let most = schedule.clusters.iter().map(|(_, replicas)| *replicas).max()?;
@@ -151,7 +149,7 @@ fn check_first(history: &History, workload: usize, state: usize, host: &'static 
     (schedule.pinned().is_none() && host != heaviest).then_some(Fault::NotHeaviest { workload, host })
 }
 
-/// The host of each state of each workload, where the log shows it.
+/// The hosts by workload and state, as far as the log shows them.
 pub(crate) fn all_hosts(log: &[Entry]) -> BTreeMap<(usize, usize), BTreeSet<&'static str>> {
     let mut states: BTreeMap<(usize, usize), Vec<&Entry>> = BTreeMap::new();
     for entry in log {
@@ -160,7 +158,7 @@ pub(crate) fn all_hosts(log: &[Entry]) -> BTreeMap<(usize, usize), BTreeSet<&'st
     states.into_iter().map(|(state, entries)| (state, hosts(&entries))).collect()
 }
 
-/// How many requests were under way at the same time, at most.
+/// The largest number of requests in flight at one time.
 pub(crate) fn most_at_a_time(log: &[Entry]) -> usize {
     let mut events: Vec<(u64, bool)> =
         log.iter().flat_map(|entry| [(entry.sent, true), (entry.ended, false)]).collect();
@@ -181,32 +179,32 @@ mod tests {
     /// A schedule and a pin.
     type Given = (&'static [(&'static str, i64)], Option<&'static str>);
 
-    /// One workload with these states, and a log of the replies in them, in order.
-    fn faults(states: &[Given], replies: &[(usize, &'static str, Placement)]) -> Vec<Fault> {
+    /// Checks a workload with these states and replies, one after the other.
+    fn faults(states: &[Given], replies: &[(usize, &'static str, Hosting)]) -> Vec<Fault> {
         let (history, log) = logged(states, replies);
         check(&history, &log)
     }
 
-    fn logged(states: &[Given], replies: &[(usize, &'static str, Placement)]) -> (History, Vec<Entry>) {
+    fn logged(states: &[Given], replies: &[(usize, &'static str, Hosting)]) -> (History, Vec<Entry>) {
         let states: Vec<State> =
             states.iter().map(|(clusters, pin)| State { clusters: clusters.to_vec(), pin: *pin }).collect();
         let history = History { workloads: vec![Workload::new("Rollout", "ns", "app", states)] };
-        let entry = |(number, (state, cluster, replies)): (usize, &(usize, &'static str, Placement))| Entry {
+        let entry = |(number, (state, cluster, hosting)): (usize, &(usize, &'static str, Hosting))| Entry {
             ask: Ask { workload: 0, state: *state, cluster },
             sent: 2 * number as u64,
             ended: 2 * number as u64 + 1,
-            reply: Reply::Placed(*replies),
+            reply: Reply::Answered(*hosting),
         };
         (history, replies.iter().enumerate().map(entry).collect())
     }
 
-    use Placement::{Elsewhere, Hosts};
+    use Hosting::{Elsewhere, Hosts};
 
     const BOTH: &[(&str, i64)] = &[("a", 3), ("b", 1)];
     const WORKLOAD: usize = 0;
 
     #[test]
-    fn a_log_in_which_all_is_well_has_no_faults() {
+    fn a_valid_log_has_no_faults() {
         let states = [
             (BOTH, None),
             (&[("a", 1), ("b", 3)], None),
@@ -235,20 +233,20 @@ mod tests {
     }
 
     #[test]
-    fn two_hosts_are_seen() {
+    fn two_hosts_are_a_fault() {
         let found = faults(&[(BOTH, None)], &[(0, "a", Hosts), (0, "b", Hosts)]);
         assert_eq!(found, [Fault::Several { workload: WORKLOAD, state: 0, hosts: vec!["a", "b"] }]);
     }
 
     #[test]
-    fn a_missing_host_is_found_once_all_have_replied() {
+    fn no_host_is_a_fault_once_all_clusters_replied() {
         let replies = [(0, "a", Elsewhere), (0, "b", Elsewhere)];
         assert_eq!(faults(&[(BOTH, None)], &replies[..1]), []);
         assert_eq!(faults(&[(BOTH, None)], &replies), [Fault::NoHost { workload: WORKLOAD, state: 0 }]);
     }
 
     #[test]
-    fn a_host_that_moves_without_need_is_seen() {
+    fn an_unnecessary_move_is_a_fault() {
         let replies = [(0, "a", Hosts), (1, "b", Hosts)];
         let moved = [Fault::Moved { workload: WORKLOAD, state: 1, from: "a", to: "b" }];
         assert_eq!(faults(&[(BOTH, None), (&[("b", 9), ("a", 0)], None)], &replies), moved);
@@ -258,13 +256,13 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_changes_within_a_state_is_seen() {
+    fn an_answer_that_changes_within_a_state_is_a_fault() {
         let found = faults(&[(BOTH, None)], &[(0, "a", Hosts), (0, "a", Elsewhere)]);
         assert_eq!(found, [Fault::Changed { workload: WORKLOAD, state: 0, cluster: "a" }]);
     }
 
     #[test]
-    fn a_host_that_is_not_scheduled_is_seen() {
+    fn an_unscheduled_host_is_a_fault() {
         let found = faults(&[(BOTH, None), (&[("b", 1)], None)], &[(0, "a", Hosts), (1, "a", Hosts)]);
         assert_eq!(found, [Fault::NotListed { workload: WORKLOAD, state: 1, cluster: "a" }]);
         let found = faults(&[(BOTH, None), (&[], None)], &[(0, "a", Hosts), (1, "a", Hosts)]);
@@ -272,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pin_or_a_weight_that_is_not_followed_is_seen() {
+    fn an_ignored_pin_or_weight_is_a_fault() {
         let found = faults(&[(BOTH, Some("b"))], &[(0, "a", Hosts)]);
         assert_eq!(found, [Fault::NotPinned { workload: WORKLOAD, state: 0, pin: "b", host: "a" }]);
         let found = faults(&[(&[("a", 3), ("b", 3)], None)], &[(0, "b", Hosts)]);
@@ -281,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_reply_and_states_that_overlap_are_seen() {
+    fn an_invalid_reply_and_overlapping_states_are_faults() {
         let (history, mut log) =
             logged(&[(BOTH, None), (BOTH, Some("a"))], &[(0, "a", Hosts), (1, "a", Hosts)]);
         assert_eq!(most_at_a_time(&log), 1);

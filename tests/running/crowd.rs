@@ -1,4 +1,4 @@
-//! Many clients at once, and what they write down.
+//! Concurrent clients, and the log of their requests and replies.
 
 use std::{
     io::{Read as _, Write as _},
@@ -24,17 +24,17 @@ use tokio::{
 
 use crate::checker::{Entry, Reply};
 use crate::history::History;
+use crate::hosting::read_reply;
 use crate::https::{self, Body, Client, Protocol};
 use crate::process::{PATIENCE, Server};
-use crate::reply::placement;
 
-/// Connections over which one request goes at a time, and those over which many go.
+/// Number of HTTP/1.1 and HTTP/2 connections.
 const SINGLE: usize = 40;
 const SHARED: usize = 6;
-/// In each round so many requests lose their reply: their client closes its connection before it.
+/// Requests in each round whose client closes its connection before the reply.
 const LOSING: usize = 8;
 
-/// A directory with a certificate for servers, and those who trust it.
+/// A directory with a server certificate, and client configurations that trust it.
 pub(crate) struct Trust {
     pub(crate) directory: tempfile::TempDir,
     configs: [Arc<ClientConfig>; 2],
@@ -52,7 +52,7 @@ impl Trust {
         Self { directory, configs: [config(Protocol::Http1), config(Protocol::Http2)] }
     }
 
-    /// A server with that certificate and the policy of these tests.
+    /// Starts a server with that certificate and the policy of these tests.
     pub(crate) fn server(&self, ledger: &str, more: &[&str]) -> Server {
         let path = |name: &str| self.directory.path().join(name).display().to_string();
         let [directory, policy] = [path(""), path("policy.yaml")];
@@ -60,7 +60,7 @@ impl Trust {
         Server::start(arguments.iter().chain(more))
     }
 
-    /// The name of a ledger in a file of its own.
+    /// The value of `--ledger` for a file in this directory.
     pub(crate) fn file_ledger(&self) -> String {
         format!("file:{}", Path::join(self.directory.path(), "ledger").display())
     }
@@ -74,16 +74,16 @@ impl Trust {
     }
 }
 
-/// Clients of one server, which keep their connections.
+/// Clients of one server, with persistent connections.
 pub(crate) struct Crowd {
     trust: Arc<Trust>,
     secure: SocketAddr,
     admin: SocketAddr,
-    /// First those of HTTP/1.1.
+    /// HTTP/1.1 clients first.
     clients: Vec<Client>,
 }
 
-/// A clock that counts events, for all requests of a log.
+/// The event counter of a log.
 pub(crate) type Clock = Arc<AtomicU64>;
 
 impl Crowd {
@@ -96,10 +96,9 @@ impl Crowd {
         Self { trust: Arc::clone(trust), secure: server.secure, admin: server.admin, clients }
     }
 
-    /// Sends all requests of a round, and gives what came of them.
-    ///
-    /// No body is sent before the heads of all requests are: so they are all under way at the same time, and what they
-    /// ask for is all asked at once. `answered` is called at each reply with the number of replies in this round.
+    /// Sends all requests of a round and returns their replies.
+    /// No body is sent before all request heads are, so all requests are in flight at one time. `answered` is
+    /// called at each reply with the number of replies of this round.
     pub(crate) async fn play(
         &self,
         history: &Arc<History>,
@@ -136,9 +135,9 @@ impl Crowd {
                 };
                 drop(client);
                 let object = &history.workloads[ask.workload].object;
-                let reply = match reply.map(|reply| placement(&reply.body, &uid, object)) {
+                let reply = match reply.map(|reply| read_reply(&reply.body, &uid, object)) {
                     None => Reply::Lost,
-                    Some(Ok(placement)) => Reply::Placed(placement),
+                    Some(Ok(hosting)) => Reply::Answered(hosting),
                     Some(Err(problem)) => Reply::Wrong(problem),
                 };
                 let ended = clock.fetch_add(1, SeqCst);
@@ -149,11 +148,11 @@ impl Crowd {
             });
         }
         let all = tokio::time::timeout(PATIENCE, requests.join_all()).await;
-        all.unwrap_or_else(|_elapsed| panic!("round {round} never ended"))
+        all.unwrap_or_else(|_elapsed| panic!("round {round} timed out"))
     }
 
-    /// Plays a round to its end, also that of the requests whose client has gone: none of them may be worked on any
-    /// more when the next round begins, or states would overlap unnoticed.
+    /// Plays a round until the server has finished all its requests, also those whose client has gone.
+    /// Otherwise they could overlap with the next round, unseen by the checker.
     pub(crate) async fn play_to_the_end(
         &self,
         history: &Arc<History>,
@@ -164,7 +163,7 @@ impl Crowd {
         let connections = format!("reviser_connections {}", self.clients.len());
         let deadline = Instant::now() + PATIENCE;
         while !get(self.admin, "/metrics").lines().any(|line| line == connections) {
-            assert!(Instant::now() < deadline, "the server keeps connections that are closed");
+            assert!(Instant::now() < deadline, "the server keeps closed connections");
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         entries
@@ -185,22 +184,22 @@ impl Crowd {
     }
 }
 
-/// A body that waits for all others before it is sent, and says then that it is.
+/// A body that is sent when all others are ready, with a signal at that time.
 fn gated(body: String, together: Arc<Barrier>) -> (Body, oneshot::Receiver<()>) {
     let (release, released) = oneshot::channel();
     let parts = stream::once(async move {
         together.wait().await;
-        // Only those that lose their reply want to know.
+        // Only clients that give up listen.
         let _ = release.send(());
         Ok(Frame::data(Bytes::from(body)))
     });
     (StreamBody::new(parts).boxed_unsync(), released)
 }
 
-/// A client that has no patience: some have less of it than others.
+/// Waits as long as this client does before it gives up; the time depends on `number`.
 async fn given_up(released: oneshot::Receiver<()>, number: usize) {
     if released.await.is_err() {
-        // The connection broke first.
+        // The connection broke first; the reply is the error.
         return std::future::pending().await;
     }
     for _ in 0..number * 40 {
@@ -208,7 +207,7 @@ async fn given_up(released: oneshot::Receiver<()>, number: usize) {
     }
 }
 
-/// What the admin port says.
+/// The reply of the admin port.
 pub(crate) fn get(admin: SocketAddr, path: &str) -> String {
     let mut stream = TcpStream::connect(admin).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
@@ -217,17 +216,12 @@ pub(crate) fn get(admin: SocketAddr, path: &str) -> String {
     text
 }
 
-/// Checks that the log keeps all invariants, and that it is one of many requests at a time.
-pub(crate) fn assert_well(history: &History, log: &[Entry]) {
+/// Checks that the log keeps all invariants and has many concurrent requests.
+pub(crate) fn assert_no_faults(history: &History, log: &[Entry]) {
     let faults = crate::checker::check(history, log);
-    assert!(
-        faults.is_empty(),
-        "{} faults, the first of them {:#?}",
-        faults.len(),
-        &faults[..faults.len().min(9)]
-    );
+    assert!(faults.is_empty(), "{} faults, the first: {:#?}", faults.len(), &faults[..faults.len().min(9)]);
     let most = crate::checker::most_at_a_time(log);
-    assert!(most >= 300, "only {most} requests were under way at a time");
+    assert!(most >= 300, "only {most} requests were in flight at one time");
     let lost = log.iter().filter(|entry| matches!(entry.reply, Reply::Lost)).count();
-    assert!(lost > 0, "every client waited for its reply");
+    assert!(lost > 0, "no client gave up");
 }

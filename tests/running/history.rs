@@ -1,12 +1,12 @@
-//! What Karmada could ask for: workloads whose schedules change, and for each state of a schedule the requests of all
-//! clusters, listed or not.
+//! Requests as Karmada sends them: workloads with changing schedules, and for each state of a schedule the
+//! requests for all clusters, scheduled or not.
 
 use serde_json::{Value, json};
 
 use crate::random::Random;
 
-/// All clusters that there are. Each is asked about in each state, also where the schedule does not list it: Karmada
-/// sends such a request for a Work that it has not deleted yet.
+/// All clusters. Each has requests in each state, also when it is not scheduled: Karmada sends such a request
+/// for a Work that it has not deleted yet.
 pub(crate) const CLUSTERS: [&str; 6] =
     ["cluster-a", "cluster-b", "cluster-c", "cluster-d", "cluster-e", "x.y"];
 
@@ -26,12 +26,12 @@ spec:
     fort: {allocation: fort, steps: /spec/strategy/canary/steps, match: {type: Fort}, field: /properties/pull}
 ";
 
-/// One state of the schedule of a workload. Two states that follow each other differ in something.
+/// A state of the schedule of a workload. Consecutive states differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
     /// The clusters in binding order, each with its replicas.
     pub(crate) clusters: Vec<(&'static str, i64)>,
-    /// Where the template says that the allocation has to be.
+    /// The value of the template's pin annotation.
     pub(crate) pin: Option<&'static str>,
 }
 
@@ -40,12 +40,12 @@ impl State {
         self.clusters.iter().any(|(name, _)| *name == cluster)
     }
 
-    /// The pin, if it says anything here.
+    /// The pin, if it names a scheduled cluster.
     pub(crate) fn pinned(&self) -> Option<&'static str> {
         self.pin.filter(|pin| self.lists(pin))
     }
 
-    /// The state after this one.
+    /// A random successor.
     fn next(&self, random: &mut Random) -> Self {
         loop {
             let mut next = self.clone();
@@ -87,13 +87,13 @@ fn any_clusters(random: &mut Random) -> Vec<(&'static str, i64)> {
     names[..length].iter().map(|name| (*name, weight(random))).collect()
 }
 
-/// A workload and the states that its schedule goes through.
+/// A workload and the states of its schedule.
 #[derive(Debug)]
 pub(crate) struct Workload {
     pub(crate) kind: &'static str,
     pub(crate) namespace: String,
     pub(crate) name: String,
-    /// The object that every cluster gets, before it is revised.
+    /// The object of every cluster before revision.
     pub(crate) object: Value,
     pub(crate) states: Vec<State>,
     /// The state in each round.
@@ -125,32 +125,29 @@ impl Workload {
         let mut states = vec![State { clusters: any_clusters(random), pin: None }];
         let mut of_round = Vec::new();
         for round in 0..rounds {
-            // Some states last, and are asked about again later.
+            // Some states last for several rounds.
             if round > 0 && !random.once_in(4) {
                 let next = states[states.len() - 1].next(random);
                 states.push(next);
             }
             of_round.push(states.len() - 1);
         }
-        // The same names come in several namespaces and kinds: none may be taken for another.
+        // The same names occur in several namespaces and kinds: reviser must not confuse them.
         let kind = ["Rollout", "Release"][number % 2];
         let (namespace, name) = (format!("ns-{}", number / 2 % 2), format!("app-{}", number / 4));
         Self { rounds: of_round, ..Self::new(kind, &namespace, &name, states) }
     }
 }
 
-/// Workloads, each with its own states, over so many rounds.
-///
-/// All requests of one round are sent at once, and only when all have come to their end the next round begins. So the
-/// states of one workload never overlap: of two requests about different states that overlap, either may come
-/// first, and then each answer is right by itself. What a state of one workload is meets another state of
-/// every other workload, since these change at different rounds.
+/// Workloads, each with its own states, over a number of rounds.
+/// All requests of a round are sent at once, and the next round begins when all have ended. So the states of
+/// one workload never overlap; for overlapping states either order would be correct. Workloads change in
+/// different rounds, so their states combine in many ways.
 #[derive(Debug)]
 pub(crate) struct History {
     pub(crate) workloads: Vec<Workload>,
 }
 
-/// One request.
 #[derive(Clone, Debug)]
 pub(crate) struct Ask {
     pub(crate) workload: usize,
@@ -165,7 +162,7 @@ impl History {
         Self { workloads }
     }
 
-    /// The requests of a round, in any order: for each workload and cluster one or several.
+    /// The requests of a round in random order: one or more for each workload and cluster.
     pub(crate) fn round(&self, round: usize) -> Vec<Ask> {
         let random = &mut Random::new(round as u64);
         let mut asks = Vec::new();
@@ -179,7 +176,6 @@ impl History {
         asks
     }
 
-    /// The body of a request.
     pub(crate) fn request(&self, ask: &Ask, uid: &str) -> String {
         let workload = &self.workloads[ask.workload];
         let state = &workload.states[ask.state];
@@ -187,7 +183,7 @@ impl History {
             .clusters
             .iter()
             .map(|(name, replicas)| match replicas {
-                // As Go leaves zeros out.
+                // Go's `omitempty` omits zeros.
                 0 => json!({"name": name}),
                 _ => json!({"name": name, "replicas": replicas}),
             })
@@ -216,7 +212,7 @@ impl History {
 }
 
 #[test]
-fn a_seed_gives_one_history_and_it_has_everything() {
+fn a_seed_gives_one_history_with_all_transitions() {
     let history = History::any(12, 60, 1);
     assert_eq!(format!("{history:?}"), format!("{:?}", History::any(12, 60, 1)));
     assert_ne!(format!("{history:?}"), format!("{:?}", History::any(12, 60, 2)));

@@ -10,6 +10,7 @@
 mod checker;
 mod crowd;
 mod history;
+mod hosting;
 #[path = "../support/https.rs"]
 mod https;
 mod memory;
@@ -17,6 +18,5 @@ mod memory;
 mod process;
 mod random;
 mod replicas;
-mod reply;
 mod restart;
 mod rolling;

@@ -1,4 +1,4 @@
-//! The memory of a server under requests that are made to exhaust it.
+//! The memory of a server under hostile requests.
 
 use std::fs;
 use std::time::Duration;
@@ -78,7 +78,7 @@ async fn many_large_objects_at_once_do_not_exhaust_the_memory() {
     ended_within_the_peak(server);
 }
 
-/// A body that declares no end and stops after `bytes`.
+/// A chunked body that stalls after `bytes`.
 fn unfinished(bytes: usize) -> Body {
     let piece = Bytes::from(vec![b' '; 64 << 10]);
     let pieces = stream::iter(vec![piece.clone(); bytes / piece.len()]).chain(stream::pending());
@@ -107,7 +107,7 @@ async fn answered(client: &Client) {
             }
         }
     };
-    tokio::time::timeout(TIMEOUT, answer).await.expect("an honest request is answered");
+    tokio::time::timeout(TIMEOUT, answer).await.expect("a valid request is answered");
 }
 
 fn ended_within_the_peak(server: Server) {

@@ -1,4 +1,4 @@
-//! Numbers that look random, and are the same for the same seed.
+//! Seeded pseudo-random numbers.
 
 /// Sebastiano Vigna's `splitmix64`.
 pub(crate) struct Random(u64);

@@ -1,11 +1,11 @@
-//! One ledger in a file, and one server after the other on it.
+//! Servers restarted on one ledger file.
 
 use std::sync::Arc;
 
 use rustix::process::Signal;
 
 use crate::checker::Reply;
-use crate::crowd::{Clock, Crowd, Trust, assert_well};
+use crate::crowd::{Clock, Crowd, Trust, assert_no_faults};
 use crate::history::History;
 use crate::process::Server;
 
@@ -14,7 +14,7 @@ const QUIET: [&str; 4] = ["--log-level", "warn,reviser::server=info", "--drain-s
 const ROUNDS: usize = 12;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_terminated_server_keeps_every_allocation() {
+async fn a_graceful_restart_keeps_every_allocation() {
     let (trust, history) = (Arc::new(Trust::new()), Arc::new(History::any(11, ROUNDS, 1)));
     let (ledger, clock) = (trust.file_ledger(), Clock::default());
     let mut log = Vec::new();
@@ -26,13 +26,13 @@ async fn a_terminated_server_keeps_every_allocation() {
         let done = server.end(Signal::TERM);
         assert_eq!((done.code, done.stdout.as_str()), (Some(0), ""));
     }
-    assert_well(&history, &log);
+    assert_no_faults(&history, &log);
 }
 
-/// The process is killed in the middle of a round: some clients have a reply, and the others ask again, as Karmada does.
-/// The replies so far stay valid.
+/// The process is killed in the middle of a round: some clients have a reply, the others send their request
+/// again, as Karmada does. Replies from before the kill stay valid.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_is_killed_under_load_remembers_every_reply() {
+async fn a_server_killed_under_load_keeps_every_answered_allocation() {
     let (trust, history) = (Arc::new(Trust::new()), Arc::new(History::any(11, ROUNDS, 2)));
     let (ledger, clock) = (trust.file_ledger(), Clock::default());
     let mut log = Vec::new();
@@ -56,9 +56,9 @@ async fn a_server_that_is_killed_under_load_remembers_every_reply() {
         assert_eq!(done.code, None, "{}", done.stderr);
         begin = kill;
     }
-    assert!(killed > 400, "only {killed} replies were lost, so no request was in flight");
+    assert!(killed > 400, "only {killed} replies were lost, so the kill hit too few requests");
     let server = trust.server(&ledger, &QUIET);
     log.extend(Crowd::of(&server, &trust).await.play_all(&history, begin..ROUNDS, &clock).await);
-    assert_well(&history, &log);
+    assert_no_faults(&history, &log);
     assert_eq!(server.end(Signal::TERM).code, Some(0));
 }

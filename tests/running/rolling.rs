@@ -1,4 +1,4 @@
-//! A rolling restart, as the clients notice it: not at all.
+//! A rolling restart without a failed request.
 
 use std::{
     net::SocketAddr,
@@ -15,34 +15,33 @@ use tokio::task::JoinSet;
 
 use crate::crowd::{Trust, get};
 use crate::history::{Ask, History, State, Workload};
+use crate::hosting::{Hosting, read_reply};
 use crate::https::{self, Protocol};
 use crate::process::PATIENCE;
-use crate::reply::{Placement, placement};
 
-/// What stands before the servers: the addresses of those that are ready, as the endpoints of a Service.
+/// The addresses of the ready servers, like the endpoints of a Service.
 struct Front {
     ready: Mutex<Vec<SocketAddr>>,
     over: AtomicBool,
 }
 
-/// What became of the requests of one client.
+/// The results of one client.
 #[derive(Debug, Default)]
 struct Tally {
-    /// Who answered, for each answer.
+    /// The server of each answer.
     answers: Vec<SocketAddr>,
     lost: Vec<String>,
 }
 
-/// Whether the request that failed with `error` did not get to the server, as far as the protocol can tell, so that any
-/// client sends it again: the connection was closed before, or the client had not begun to send it, or in HTTP/2 the
-/// server had said before that it would take no more.
+/// Whether a failed request can be retried because the server never processed it: the connection was closed
+/// before, the client had not begun to send, or in HTTP/2 the server had sent GOAWAY.
 fn is_unsent(error: &hyper::Error) -> bool {
     error.is_closed()
         || error.is_canceled()
         || format!("{error:?}").contains("GoAway(b\"\", NO_ERROR, Remote)")
 }
 
-/// Asks again and again, on a connection that it keeps until the server says to close it, and then on one to another
+/// Sends requests in a loop, on one connection until the server closes it, then on a connection to another
 /// server.
 async fn ask(
     trust: Arc<Trust>,
@@ -53,7 +52,7 @@ async fn ask(
 ) -> Tally {
     let mut tally = Tally::default();
     let ask = Ask { workload: 0, state: 0, cluster: ["a", "b"][number % 2] };
-    let expected = if ask.cluster == "b" { Placement::Hosts } else { Placement::Elsewhere };
+    let expected = if ask.cluster == "b" { Hosting::Hosts } else { Hosting::Elsewhere };
     let mut turn = number;
     while !front.over.load(SeqCst) {
         turn += 1;
@@ -61,15 +60,15 @@ async fn ask(
             let ready = front.ready.lock().unwrap();
             ready[turn % ready.len()]
         };
-        // Nothing was sent to a server that does not take connections.
+        // The server refused the connection, so no request was sent.
         let Ok(client) = trust.connect(server, protocol).await else { continue };
         while !front.over.load(SeqCst) {
             let uid = format!("{number}-{}", tally.answers.len());
             let request = https::post("/interpret", https::full(history.request(&ask, &uid)));
             match client.send(request).await {
                 Ok(reply) => {
-                    let placement = placement(&reply.body, &uid, &history.workloads[0].object);
-                    assert_eq!((reply.status.as_u16(), placement), (200, Ok(expected)));
+                    let hosting = read_reply(&reply.body, &uid, &history.workloads[0].object);
+                    assert_eq!((reply.status.as_u16(), hosting), (200, Ok(expected)));
                     tally.answers.push(server);
                     if reply.headers.get(header::CONNECTION).is_some_and(|value| value == "close") {
                         break;
@@ -81,23 +80,23 @@ async fn ask(
                     break;
                 }
             }
-            // Some have work all the time, others now and then.
+            // Some clients are busy, others are mostly idle.
             tokio::time::sleep(Duration::from_millis([0, 1, 9, 60][number % 4])).await;
         }
     }
     tally
 }
 
-/// Waits until `holds`, but not for ever.
+/// Waits until `holds`, up to a deadline.
 async fn eventually(what: &str, holds: impl Fn() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !holds() {
-        assert!(Instant::now() < deadline, "it never came to this: {what}");
+        assert!(Instant::now() < deadline, "timed out: {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
-/// How many requests a server has answered, by its metrics.
+/// The number of answered requests in the metrics of a server.
 fn served(admin: SocketAddr) -> usize {
     let metrics = get(admin, "/metrics");
     let counts =
@@ -106,7 +105,7 @@ fn served(admin: SocketAddr) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_reply_is_lost_when_one_server_takes_over_from_another() {
+async fn a_rolling_restart_loses_no_reply() {
     let trust = Arc::new(Trust::new());
     let state = State { clusters: vec![("a", 1), ("b", 3)], pin: None };
     let workloads = vec![Workload::new("Rollout", "shop", "checkout", vec![state])];
@@ -125,7 +124,7 @@ async fn no_reply_is_lost_when_one_server_takes_over_from_another() {
     assert!(get(new.admin, "/readyz").starts_with("HTTP/1.1 200"));
     front.ready.lock().unwrap().push(new.secure);
     old.process.signal(Signal::TERM);
-    // The front notices by the probe, as always a little later.
+    // The probe removes the endpoint a little later.
     eventually("the old server is not ready", || !get(old.admin, "/readyz").starts_with("HTTP/1.1 200"))
         .await;
     front.ready.lock().unwrap().retain(|address| *address != old.secure);
@@ -142,9 +141,12 @@ async fn no_reply_is_lost_when_one_server_takes_over_from_another() {
     let answers =
         |server| tallies.iter().flat_map(|tally| &tally.answers).filter(|answer| **answer == server).count();
     let logged = done.stderr.lines().filter(|line| line.contains("operation=ReviseObject ")).count();
-    assert_eq!(answers(gone), logged, "an answer that the old server gave did not arrive");
+    assert_eq!(answers(gone), logged, "an answer of the old server was lost");
     assert_eq!(answers(new.secure), served(new.admin));
-    assert!(tallies.iter().all(|tally| tally.answers.contains(&new.secure)), "a client did not get away");
+    assert!(
+        tallies.iter().all(|tally| tally.answers.contains(&new.secure)),
+        "a client did not reach the new server"
+    );
     assert!(done.stderr.contains("ended, every request answered"), "{}", done.stderr);
     assert_eq!(new.end(Signal::TERM).code, Some(0));
 }

@@ -24,7 +24,7 @@ pub(crate) enum Protocol {
     Http2,
 }
 
-/// The configuration of a client that trusts the authority of this PEM, and has `own` certificate and key if any.
+/// A client configuration that trusts the authority in this PEM; `own` is its certificate and key.
 pub(crate) fn config(authority: &[u8], protocol: Protocol, own: Option<(&[u8], &[u8])>) -> Arc<ClientConfig> {
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(authority) {
@@ -48,7 +48,7 @@ pub(crate) fn config(authority: &[u8], protocol: Protocol, own: Option<(&[u8], &
     Arc::new(config)
 }
 
-/// What a server answered.
+/// The reply of a server.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
@@ -56,7 +56,7 @@ pub(crate) struct Reply {
     pub(crate) body: Bytes,
 }
 
-/// A connection over which requests can be sent. Closed with its last copy.
+/// A client connection, closed with its last copy.
 #[derive(Clone, Debug)]
 pub(crate) struct Client {
     sender: Sender,
@@ -70,7 +70,7 @@ enum Sender {
     Http2(http2::SendRequest<Body>),
 }
 
-/// The task that moves the bytes. Without it the connection is closed.
+/// The task that drives the connection, aborted on drop.
 #[derive(Debug)]
 struct Connection(AbortHandle);
 
@@ -81,7 +81,7 @@ impl Drop for Connection {
 }
 
 impl Client {
-    /// A connection to `address`, which has a certificate for `name`.
+    /// Connects to `address` and verifies its certificate for `name`.
     pub(crate) async fn connect(
         address: SocketAddr,
         name: &str,
@@ -103,7 +103,7 @@ impl Client {
         Ok(Self { sender, _connection: Arc::new(Connection(task)) })
     }
 
-    /// Sends a request once the connection is free for one, and gives the reply.
+    /// Sends a request once the connection is ready, and returns the reply.
     pub(crate) async fn send(&self, request: Request<Body>) -> hyper::Result<Reply> {
         match &self.sender {
             Sender::Http1(sender) => {
@@ -131,7 +131,7 @@ pub(crate) fn post(path: &str, body: Body) -> Request<Body> {
     builder.header(header::CONTENT_TYPE, "application/json").body(body).unwrap()
 }
 
-/// A body that is there at once.
+/// A complete body.
 pub(crate) fn full(body: impl Into<Bytes>) -> Body {
     Full::new(body.into()).boxed_unsync()
 }

@@ -1,4 +1,4 @@
-//! The documents that have every field, and the places in them with what the definitions of custom resources say of each.
+//! Documents with every field, and each value in them with its schema from the custom resource definitions.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 const FULL: &str = include_str!("../data/definitions/full.yaml");
 
-/// A name and a word that is not used and not similar to any that is.
+/// A name that no field or enum value has, and that is similar to none.
 pub(crate) const UNUSED: &str = "qqqqqqqq";
 
 /// A value in one of the documents.
@@ -21,19 +21,19 @@ pub(crate) struct Place {
     pub(crate) document: Arc<Value>,
     pub(crate) pointer: Pointer,
     pub(crate) value: Value,
-    /// What the definition says of it; null below what is free.
+    /// Its schema; null below a value without one.
     pub(crate) schema: Value,
-    /// Where in the schema of which kind: `RevisionPolicy/spec/rules/*/patch`.
+    /// The kind and the path in its schema: `RevisionPolicy/spec/rules/*/patch`.
     pub(crate) path: String,
 }
 
 impl Place {
-    /// Whether any value, or any member beside those that are named, is kept.
+    /// Whether the schema preserves unknown values or fields here.
     pub(crate) fn is_free(&self) -> bool {
         self.schema.is_null() || self.schema["x-kubernetes-preserve-unknown-fields"] == true
     }
 
-    /// The names of the fields that the schema has here.
+    /// The fields of the schema here.
     pub(crate) fn properties(&self) -> Vec<String> {
         names(&self.schema["properties"])
     }
@@ -42,9 +42,11 @@ impl Place {
         self.schema["required"].as_array().is_some_and(|names| names.iter().any(|name| name == field))
     }
 
-    /// The document, with something else here; nothing for `None`.
+    /// The document with this value replaced, or removed for `None`.
     pub(crate) fn with(&self, value: Option<Value>) -> Value {
-        let Some((last, above)) = self.pointer.tokens().split_last() else { panic!("this is the whole") };
+        let Some((last, above)) = self.pointer.tokens().split_last() else {
+            panic!("the root cannot be replaced")
+        };
         let above = Pointer::of(above.iter().map(String::as_str)).to_string();
         let mut document = (*self.document).clone();
         match (document.pointer_mut(&above).unwrap(), value) {
@@ -52,12 +54,12 @@ impl Place {
             (Value::Object(map), None) => drop(map.remove(last)),
             (Value::Array(items), Some(value)) => items[last.parse::<usize>().unwrap()] = value,
             (Value::Array(items), None) => drop(items.remove(last.parse().unwrap())),
-            (other, _) => panic!("{other} holds nothing"),
+            (other, _) => panic!("{other} has no fields"),
         }
         document
     }
 
-    /// The place of a field here.
+    /// The field `name` of this value.
     pub(crate) fn field(&self, name: &str) -> Self {
         Self {
             document: Arc::clone(&self.document),
@@ -69,7 +71,7 @@ impl Place {
     }
 }
 
-/// The documents that have every field.
+/// Documents that together have every field.
 pub(crate) fn documents() -> Vec<Value> {
     read(FULL)
 }
@@ -90,12 +92,12 @@ pub(crate) fn schema(kind: &str) -> Value {
     let definition = definitions().into_iter().find(|definition| definition.spec.names.kind == kind).unwrap();
     let version = definition.spec.versions.into_iter().next().unwrap();
     let mut schema = serde_json::to_value(version.schema.unwrap().open_api_v3_schema.unwrap()).unwrap();
-    // It is written by the server, and not read.
+    // The server writes it; policies are compiled without it.
     schema["properties"].as_object_mut().unwrap().remove("status");
     schema
 }
 
-/// All values in the documents but `apiVersion`, `kind` and `metadata`; the documents themselves come first.
+/// All values in the documents except `apiVersion`, `kind` and `metadata`, the documents first.
 pub(crate) fn places() -> Vec<Place> {
     let mut found = Vec::new();
     for value in documents() {
@@ -109,7 +111,7 @@ pub(crate) fn places() -> Vec<Place> {
     found
 }
 
-/// The same without the documents themselves.
+/// [`places`] without the documents themselves.
 pub(crate) fn inner() -> impl Iterator<Item = Place> {
     places().into_iter().filter(|place| !place.pointer.is_root())
 }
@@ -150,7 +152,7 @@ fn collect(place: Place, found: &mut Vec<Place>) {
     }
 }
 
-/// The paths of all schemas of which `wanted` holds.
+/// The paths of all schemas that match `wanted`.
 pub(crate) fn paths(wanted: fn(&Value) -> bool) -> Vec<String> {
     fn look(schema: &Value, path: &str, wanted: fn(&Value) -> bool, found: &mut Vec<String>) {
         if wanted(schema) {
@@ -171,17 +173,17 @@ pub(crate) fn paths(wanted: fn(&Value) -> bool) -> Vec<String> {
     found
 }
 
-/// A document as reviser reads it.
+/// Reads a document with reviser's reader.
 fn tree(document: &Value) -> Document<'static> {
     yaml::documents(&document.to_string()).unwrap().remove(0).value
 }
 
-/// What reviser makes of a document. Each of them stands for itself.
+/// Compiles one document by itself.
 fn compile(document: &Value) -> Result<PolicySet, Vec<Finding>> {
     policy::compile(&[tree(document)])
 }
 
-/// All that a document comes to, but for the digests, which are of the text.
+/// The compiled document as text, without the digests of its source.
 pub(crate) fn meaning(document: &Value) -> Result<String, Vec<Finding>> {
     let debug = format!("{:?}", compile(document)?);
     let mut parts = debug.split("digest: \"");
@@ -189,7 +191,7 @@ pub(crate) fn meaning(document: &Value) -> Result<String, Vec<Finding>> {
     Ok(parts.fold(first, |debug, part| debug + part.trim_start_matches(|c: char| c.is_ascii_hexdigit())))
 }
 
-/// What is wrong with a document, as reviser reads it.
+/// reviser's findings for a document.
 pub(crate) fn findings(document: &Value) -> Vec<Finding> {
     compile(document).err().unwrap_or_default()
 }

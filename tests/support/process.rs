@@ -1,6 +1,6 @@
-//! The program itself, as a process: run to its end, or as a server that is ended from outside.
+//! The program as a process: run to its end, or as a server that a test stops.
 //!
-//! It gets no environment but what a test gives it.
+//! Its environment has only the variables that a test sets.
 
 use std::{
     ffi::OsStr,
@@ -14,7 +14,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Longer than anything takes, unless it never happens.
+/// The deadline for anything that a test waits for.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The program with these arguments.
@@ -34,7 +34,7 @@ pub(crate) struct Done {
     pub(crate) stderr: String,
 }
 
-/// A process whose output is read as it comes. Killed with this, if it has not ended by then.
+/// A process whose output is read continuously. Killed on drop if it is still running.
 pub(crate) struct Process {
     child: Child,
     stdout: Option<JoinHandle<String>>,
@@ -45,20 +45,20 @@ pub(crate) struct Process {
 /// The lines on stderr so far.
 #[derive(Default)]
 struct Lines {
-    /// The lines, and whether there will be no more.
+    /// The lines, and whether stderr is closed.
     seen: Mutex<(Vec<String>, bool)>,
     news: Condvar,
 }
 
 impl Lines {
-    /// A test that failed while it held them has left them whole.
+    /// Ignores poisoning: the lines are valid after a failed test.
     fn lock(&self) -> MutexGuard<'_, (Vec<String>, bool)> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Process {
-    /// Starts `command`; what it is to read on its standard input has to be little.
+    /// Starts `command`. `input` must fit in the buffer of a pipe.
     pub(crate) fn start(mut command: Command, input: &[u8]) -> Self {
         if !input.is_empty() {
             command.stdin(Stdio::piped());
@@ -88,12 +88,12 @@ impl Process {
         Self { child, stdout, stderr: Some(stderr), lines }
     }
 
-    /// What it has said on stderr so far.
+    /// The lines on stderr so far.
     pub(crate) fn said(&self) -> Vec<String> {
         self.lines.lock().0.clone()
     }
 
-    /// Waits until it says a line that `holds` on stderr, and gives the first such.
+    /// Waits for a line on stderr that satisfies `holds`, and returns the first one.
     pub(crate) fn says(&self, holds: impl Fn(&str) -> bool) -> String {
         let deadline = Instant::now() + PATIENCE;
         let mut seen = self.lines.lock();
@@ -104,7 +104,7 @@ impl Process {
             }
             looked_at = seen.0.len();
             let left = deadline.saturating_duration_since(Instant::now());
-            assert!(!seen.1 && !left.is_zero(), "it never said that:\n{}", seen.0.join("\n"));
+            assert!(!seen.1 && !left.is_zero(), "no such line on stderr:\n{}", seen.0.join("\n"));
             seen = self.lines.news.wait_timeout(seen, left).unwrap().0;
         }
     }
@@ -117,14 +117,14 @@ impl Process {
         kill_process(Pid::from_raw(self.pid().cast_signed()).unwrap(), signal).unwrap();
     }
 
-    /// Waits for its end, which something else has to bring about.
+    /// Waits until it ends; does not stop it.
     pub(crate) fn ended(mut self) -> Done {
         let deadline = Instant::now() + PATIENCE;
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;
             }
-            assert!(Instant::now() < deadline, "it never ended:\n{}", self.said().join("\n"));
+            assert!(Instant::now() < deadline, "it did not end:\n{}", self.said().join("\n"));
             std::thread::sleep(Duration::from_millis(2));
         };
         let stdout = self.stdout.take().map(|reading| reading.join().unwrap()).unwrap_or_default();
@@ -136,13 +136,13 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Both fail if it has ended already, which is as well.
+        // Both fail if it has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A server that serves, on ports of its own.
+/// A running server on its own ports.
 pub(crate) struct Server {
     pub(crate) process: Process,
     pub(crate) secure: SocketAddr,
@@ -150,21 +150,21 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts `reviser serve` on free ports of this machine, to end without a drain; `arguments` are added.
+    /// Starts `reviser serve` on free local ports, without a drain time, with these arguments added.
     pub(crate) fn start<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Self {
         let mut command = reviser(["serve", "--bind-address", "127.0.0.1", "--secure-port", "0"]);
         command.args(["--admin-bind-address", "127.0.0.1:0"]).args(arguments);
         Self::start_from(command)
     }
 
-    /// Starts `command`, and waits until it serves.
+    /// Starts `command` and waits until it serves.
     pub(crate) fn start_from(command: Command) -> Self {
         let process = Process::start(command, b"");
         let line = process.says(|line| line.contains("secure_address"));
         Self { secure: address(&line, "secure_address"), admin: address(&line, "admin_address"), process }
     }
 
-    /// Ends it with `signal`, and gives how it went.
+    /// Sends `signal` and waits for its end.
     pub(crate) fn end(self, signal: Signal) -> Done {
         self.process.signal(signal);
         self.process.ended()

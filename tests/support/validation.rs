@@ -137,7 +137,7 @@ fn change(object: &mut Value, pointer: &Pointer, value: Value) {
 }
 
 impl Row {
-    /// What reviser says is wrong with it.
+    /// reviser's findings.
     pub(crate) fn violations(&self) -> Vec<String> {
         let text = self.object.to_string();
         let object = Object::parse(text.as_bytes()).unwrap();

@@ -1,7 +1,7 @@
-//! An API server that holds Works and bindings.
-//!
-//! Every write of a Work goes through the real door, with a real `AdmissionReview`; what it answers is applied by `json-patch`.
-//! Then comes what Karmada's `mutating-config` does, and a write that changes nothing is dropped, as a real one does it.
+//! A simulated API server with Works and bindings.
+//! Every write of a Work goes through the real door as an `AdmissionReview`; `json-patch` applies the reply.
+//! Then `mutating-config` of Karmada is simulated, and a write without changes is dropped, as by a real API
+//! server.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,7 +18,7 @@ use reviser::state::{BindingLister, BindingLookup, LookupError, WorkLister};
 use reviser::work::Work;
 use serde_json::{Value, json};
 
-/// What is stored.
+/// The stored objects.
 #[derive(Default)]
 pub(crate) struct Stored {
     /// `spec.clusters` of the binding, if there is one.
@@ -27,7 +27,7 @@ pub(crate) struct Stored {
     pub(crate) works: BTreeMap<String, Value>,
 }
 
-/// The part that the service reads.
+/// The stored objects, shared with the service.
 #[derive(Clone, Default)]
 pub(crate) struct State(Arc<Mutex<Stored>>);
 
@@ -82,16 +82,15 @@ impl WorkLister for State {
     }
 }
 
-/// What came of a write.
+/// The result of a write.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Written {
     Stored,
-    /// It would have changed nothing.
+    /// It changes nothing.
     Dropped,
     Refused(String),
 }
 
-/// The API server.
 pub(crate) struct Api {
     pub(crate) state: State,
     pub(crate) door: Works,
@@ -102,12 +101,12 @@ impl Api {
         Self { state, door: door(service) }
     }
 
-    /// Another process answers from now on.
+    /// Replaces the server process.
     pub(crate) fn restart_reviser(&mut self, service: Service) {
         self.door = door(service);
     }
 
-    /// Stores a Work, new or changed, if the door lets it.
+    /// Stores a new or changed Work if the door allows it.
     pub(crate) fn put(&self, cluster: &str, object: Value) -> Written {
         let old = self.state.lock().works.get(cluster).cloned();
         match self.admit(cluster, object, old.as_ref(), false) {
@@ -120,7 +119,7 @@ impl Api {
         }
     }
 
-    /// What would be stored.
+    /// Returns the object as it would be stored.
     pub(crate) fn admit(
         &self,
         cluster: &str,
@@ -159,7 +158,7 @@ fn door(service: Service) -> Works {
     Works::new(Arc::new(service), RevisionMetrics::default())
 }
 
-/// What Karmada's own webhook does to a Work after us: permanent ids, and lists of the labels and annotations.
+/// The changes of Karmada's `mutating-config` webhook: permanent ids, and lists of the labels and annotations.
 pub(crate) fn mutating_config(work: &mut Value) {
     work["metadata"]["labels"]["work.karmada.io/permanent-id"] = "id".into();
     for manifest in work["spec"]["workload"]["manifests"].as_array_mut().unwrap() {

@@ -1,10 +1,10 @@
-//! What must hold after every write.
+//! The invariants after every write.
 
 use serde_json::Value;
 
 use crate::api::Stored;
 
-/// The clusters whose Work holds a fort that would run: a step of that type whose `pull` is not null.
+/// The clusters whose Work has an active fort: a step of that type whose `pull` is not null.
 pub(crate) fn hosts(stored: &Stored) -> Vec<(String, bool)> {
     let hosting = stored.works.iter().filter(|(_, work)| runs_a_fort(work));
     hosting
@@ -22,16 +22,16 @@ fn runs_a_fort(work: &Value) -> bool {
     })
 }
 
-/// What excuses a second fort in a Work on its way out.
+/// Reasons that permit a second fort in a Work that is being deleted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Excuses {
-    /// A user has pinned the allocation somewhere, which moves it out of a cluster that is being left.
+    /// A user has pinned the allocation, which moves it before the old cluster has deleted its Work.
     pub(crate) pinned: bool,
     /// `handover.timeout` is set, and time has passed.
     pub(crate) timed_out: bool,
 }
 
-/// At no moment do two Works hold a fort.
+/// Checks that at most one Work has a fort.
 pub(crate) fn check(stored: &Stored, excuses: Excuses) -> Result<(), String> {
     let hosts = hosts(stored);
     let counted = hosts.iter().filter(|(_, leaving)| !(*leaving && (excuses.pinned || excuses.timed_out)));
@@ -39,7 +39,7 @@ pub(crate) fn check(stored: &Stored, excuses: Excuses) -> Result<(), String> {
 }
 
 #[test]
-fn the_checker_can_say_no() {
+fn two_forts_are_an_error() {
     let work = |pull: Value, deleting: bool| {
         let mut work = serde_json::json!({"metadata": {}, "spec": {"workload": {"manifests": [
             {"spec": {"strategy": {"canary": {"steps": [{"type": "Fort", "properties": {"pull": pull}}]}}}},

@@ -21,29 +21,29 @@ use crate::karmada::Karmada;
 
 const CLUSTERS: &[&str] = &["a", "b", "c", "d"];
 
-/// How many histories are tried: `REVISER_TEST_HISTORIES`, or so many.
+/// The default of `REVISER_TEST_HISTORIES`, the number of histories.
 const HISTORIES: u32 = 250;
 
 #[derive(Clone, Debug)]
 enum Event {
-    /// Another schedule, with or without another template.
+    /// The schedule changes, with or without the template.
     Schedule(Vec<(String, i64)>, bool),
     /// A template with or without fort steps.
     Release {
         fort_steps: bool,
     },
-    /// The next steps of the binding controller; the last one's write may get lost.
+    /// The next steps of the binding controller; the last write may be lost.
     Steps(usize, bool),
     FinishDeletions,
-    /// The controller manager is restarted and reconciles everything.
+    /// The controller manager restarts and reconciles everything.
     RestartKarmada,
-    /// reviser is restarted, with its ledger or without.
+    /// reviser restarts, with or without its ledger.
     RestartReviser {
         keeps_ledger: bool,
     },
-    /// The ledger is copied.
+    /// A backup of the ledger is made.
     BackUpLedger,
-    /// reviser is restarted with that copy, of any age.
+    /// reviser restarts with the backup, which may be old.
     PutBackLedger,
     Label(&'static str),
     DryRun(&'static str),
@@ -88,13 +88,13 @@ pub(crate) fn policies(handover: &str) -> PolicySet {
     policy::compile(&[Json::parse(text.as_bytes()).unwrap().into_owned()]).unwrap()
 }
 
-/// A world with Karmada and reviser in it.
+/// The simulated Karmada and reviser.
 struct World {
     api: Api,
     karmada: Karmada,
     policies: PolicySet,
     ledger: Arc<dyn Ledger>,
-    /// Its contents when it was copied.
+    /// The backup of the ledger.
     backup: Option<ClusterName>,
     clock: Arc<AtomicI64>,
     excuses: Excuses,
@@ -207,7 +207,7 @@ impl World {
         check(&self.api.state.lock(), self.excuses)
     }
 
-    /// Everything comes to rest: every cluster answers, every reconcile ends, and whatever waits is touched.
+    /// Runs until nothing changes: every cluster answers, every reconcile ends, and waiting Works are touched.
     fn settle(&mut self) -> Result<(), String> {
         self.karmada.unreachable.clear();
         self.karmada.finish_deletions(&self.api);
@@ -220,7 +220,7 @@ impl World {
             self.karmada.finish_deletions(&self.api);
             self.check()?;
         }
-        // The first round may release in one cluster what the second claims in another.
+        // The first round may release an allocation that the second gives to another cluster.
         for _ in 0..2 {
             self.touch_all()?;
         }
@@ -239,7 +239,7 @@ impl World {
         Ok(())
     }
 
-    /// Touches every Work; whether one changed.
+    /// Touches every Work. Returns whether one changed.
     fn touch_all(&self) -> Result<bool, String> {
         let names: Vec<String> = self.api.state.lock().works.keys().cloned().collect();
         let mut changed = false;
@@ -251,7 +251,7 @@ impl World {
     }
 }
 
-/// The key of the fort of the one workload.
+/// The ledger key of the fort.
 pub(crate) fn key() -> AllocationKey {
     let gvk = GroupVersionKind::of("deploy.example.com/v1alpha1", "Rollout");
     AllocationKey::new("fort", &Workload { gvk, namespace: "shop".into(), name: "checkout".into() })
@@ -290,23 +290,23 @@ fn run(handover: &str, pins: bool) -> Result<(), String> {
 }
 
 #[test]
-fn never_two_forts_and_one_at_rest() {
+fn at_most_one_fort_and_one_at_rest() {
     run(r#"{"mode":"AfterRelease"}"#, false).unwrap();
 }
 
 #[test]
-fn never_two_forts_with_pins_but_for_one_that_is_left() {
+fn pins_give_a_second_fort_only_in_a_deleted_work() {
     run(r#"{"mode":"AfterRelease"}"#, true).unwrap();
 }
 
 #[test]
-fn never_two_forts_with_a_timeout_but_for_one_that_is_left() {
+fn a_timeout_gives_a_second_fort_only_in_a_deleted_work() {
     run(r#"{"mode":"AfterRelease","timeout":"1m"}"#, false).unwrap();
 }
 
-/// Without handover the histories hold what they are there to find.
+/// Without handover the histories produce two forts, so they test the handover.
 #[test]
-fn the_histories_find_two_forts_where_nobody_waits() {
+fn histories_without_handover_have_two_forts() {
     let found = run(r#"{"mode":"Immediate"}"#, false).unwrap_err();
     assert!(found.contains("more than one fort"), "{found}");
 }

@@ -1,8 +1,8 @@
-//! What Karmada's controllers do with a binding and its Works.
-//!
-//! From its source and from recordings: every change of a template or a schedule is followed by two reconciles, the first of
-//! which may still see the old clusters; a reconcile deletes orphaned Works first, then writes each cluster's Work, with the
-//! manifest as the template has it; a Work is kept by a finalizer until the member has accepted the deletion of the object.
+//! Simulates what Karmada's controllers do with a binding and its Works.
+//! According to its source and recordings, every change of a template or a schedule causes two reconciles,
+//! the first of which may still see the old clusters. A reconcile first deletes orphaned Works, then writes
+//! the Work of each cluster with the manifest from the template. A finalizer keeps a Work until the member
+//! has accepted the deletion of the object.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -18,22 +18,21 @@ pub(crate) struct Template {
     pub(crate) pin: Option<&'static str>,
 }
 
-/// A reconcile that is under way: what it has read, and what it still has to do.
+/// A running reconcile: what it has read and its remaining steps.
 #[derive(Debug)]
 struct Reconcile {
     template: Template,
     clusters: Vec<(String, i64)>,
-    /// Clusters whose Works are still to be written; `None` before the orphans have been deleted.
+    /// Clusters whose Works remain to be written; `None` until the orphans are deleted.
     left: Option<VecDeque<String>>,
 }
 
-/// The controllers.
 #[derive(Debug)]
 pub(crate) struct Karmada {
     pub(crate) template: Template,
-    /// Clusters that do not answer, so that nothing can be deleted there.
+    /// Unreachable clusters, where nothing can be deleted.
     pub(crate) unreachable: BTreeSet<&'static str>,
-    /// What the binding controller has not got to yet, or has to do again.
+    /// The work queue of the binding controller.
     queue: VecDeque<Reconcile>,
 }
 
@@ -43,8 +42,8 @@ impl Karmada {
         Self { template, unreachable: BTreeSet::new(), queue: VecDeque::new() }
     }
 
-    /// Another schedule, of another template or of the same; two reconciles follow, the first with the old clusters if
-    /// the template changed as well.
+    /// Changes the schedule, and the template if `changed`. Two reconciles follow, the first with the old
+    /// clusters if the template changed.
     pub(crate) fn schedule(&mut self, api: &Api, clusters: Vec<(String, i64)>, changed: bool) {
         let old = api.state.lock().binding.replace(clusters.clone());
         if changed {
@@ -54,7 +53,7 @@ impl Karmada {
         self.enqueue(clusters);
     }
 
-    /// The template changed, or the controller manager was restarted, or something failed: write again.
+    /// Enqueues a reconcile: the template changed, the controller manager restarted, or a reconcile failed.
     pub(crate) fn reconcile_again(&mut self, api: &Api) {
         let clusters = api.state.lock().binding.clone();
         self.enqueue(clusters.unwrap_or_default());
@@ -64,7 +63,7 @@ impl Karmada {
         self.queue.push_back(Reconcile { template: self.template.clone(), clusters, left: None });
     }
 
-    /// The binding goes, and with it all Works.
+    /// Deletes the binding and all its Works.
     pub(crate) fn delete_binding(&mut self, api: &Api, now: i64) {
         api.state.lock().binding = None;
         self.queue.clear();
@@ -77,7 +76,7 @@ impl Karmada {
         self.queue.is_empty()
     }
 
-    /// The next step of the reconcile at the head of the queue. `lost`: the write is not stored, and comes again later.
+    /// Runs the next step of the first reconcile in the queue. With `lost` the write is not stored and is retried later.
     pub(crate) fn step(&mut self, api: &Api, now: i64, lost: bool) {
         let Some(reconcile) = self.queue.front_mut() else { return };
         let Some(left) = &mut reconcile.left else {
@@ -100,7 +99,7 @@ impl Karmada {
             stored.as_ref().is_some_and(|work| work["metadata"].get("deletionTimestamp").is_some());
         let mut object = stored.unwrap_or_else(new_work);
         object["spec"]["workload"]["manifests"] = json!([manifest]);
-        // A Work on its way out is not written: it comes again when that one is gone.
+        // A Work that is being deleted is not written; the reconcile is retried when it is gone.
         let failed = if is_deleting {
             true
         } else if lost {
@@ -119,7 +118,7 @@ impl Karmada {
         }
     }
 
-    /// The execution controller gets to the Works on their way out: those whose cluster answers go.
+    /// The execution controller finishes deletions in the reachable clusters.
     pub(crate) fn finish_deletions(&self, api: &Api) {
         for cluster in names(api).into_iter().filter(|name| !self.unreachable.contains(name.as_str())) {
             let work = api.state.lock().works.get(&cluster).cloned().unwrap();
@@ -129,7 +128,7 @@ impl Karmada {
             let mut without = work.clone();
             without["metadata"].as_object_mut().unwrap().remove("finalizers");
             let stored = api.admit(&cluster, without.clone(), Some(&work), false).unwrap();
-            assert_eq!(stored["spec"], work["spec"], "a Work that is being deleted is not changed");
+            assert_eq!(stored["spec"], work["spec"], "a Work that is being deleted is unchanged");
             api.state.lock().works.remove(&cluster);
         }
     }

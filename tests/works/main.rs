@@ -1,14 +1,14 @@
-//! The Work door under whole histories: what Karmada does with Works, simulated and recorded, and one checker over both.
+//! The Work door under simulated and recorded histories of Karmada, with one checker for both.
 //!
-//! * `api`: an API server that holds Works and bindings and asks the door about every write, as Karmada's does.
-//! * `karmada`: what Karmada's binding and execution controllers do with them.
-//! * `checker`: what must hold after every write.
-//! * `planner`: what the elected replica touches, among such histories.
-//! * `refusals`: what is denied claims nothing.
+//! * `api`: an API server with Works and bindings that sends every write to the door, as Karmada's does.
+//! * `karmada`: Karmada's binding and execution controllers.
+//! * `checker`: the invariants after every write.
+//! * `planner`: what the elected replica touches in such histories.
+//! * `refusals`: denied Works claim nothing.
 //! * `histories`: random histories of users, clusters, faults and restarts.
 //! * `actions`: all actions of rules, through compiled policies.
 //! * `unbound`: Works that Karmada makes without a binding.
-//! * `replay`: what a real Karmada sent, body by body against a server process.
+//! * `replay`: recorded requests of a real Karmada, sent to a server process.
 
 #![expect(
     clippy::expect_used,

@@ -1,7 +1,6 @@
-//! The elected replica among histories of Karmada: what it touches, and that it brings everything to rest by itself.
-//!
-//! The door, the engine and the records are the real ones; the planner gets the events of a watch of such an API server, late,
-//! and sometimes from the beginning again.
+//! The elected replica in histories of Karmada: what it touches, and that it brings all Works up to date by itself.
+//! The door, the engine and the records are real. The planner receives the events of a watch, delayed, and
+//! sometimes a relist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -29,8 +28,8 @@ use crate::karmada::Karmada;
 
 const CLUSTERS: &[&str] = &["a", "b", "c", "d"];
 
-/// A Work in the last event of the watch.
-struct Seen {
+/// A Work in its last watch event.
+struct Observed {
     work: Value,
     uid: u64,
     version: u64,
@@ -44,7 +43,7 @@ struct World {
     ledger: Arc<dyn Ledger>,
     clock: Arc<AtomicI64>,
     planner: Planner,
-    seen: BTreeMap<String, Seen>,
+    observed: BTreeMap<String, Observed>,
     version: u64,
     /// Milliseconds.
     now: u64,
@@ -72,7 +71,7 @@ impl World {
             ledger,
             clock,
             planner: Planner::new(RateLimits::default()),
-            seen: BTreeMap::new(),
+            observed: BTreeMap::new(),
             version: 0,
             now: 0,
             timed: handover.contains("timeout"),
@@ -107,18 +106,18 @@ impl World {
         }
     }
 
-    /// Another replica is elected, without state.
+    /// Another replica is elected and starts without state.
     fn elect(&mut self) {
         self.planner = Planner::new(RateLimits::default());
-        self.put_in_force(self.set.clone());
+        self.activate(self.set.clone());
         let now = self.moment();
         for scope in [Scope::Namespace, Scope::Cluster] {
-            self.tell_ledger();
+            self.deliver_ledger();
             self.planner.bindings_synced(now, scope);
         }
     }
 
-    fn put_in_force(&mut self, set: PolicySet) {
+    fn activate(&mut self, set: PolicySet) {
         self.set = set;
         self.restart_service();
         let (now, allocations) = (self.moment(), self.allocations());
@@ -133,17 +132,17 @@ impl World {
 
     fn list(&mut self) {
         let changed = self.notice();
-        for cluster in changed.iter().filter(|cluster| !self.seen.contains_key(*cluster)) {
+        for cluster in changed.iter().filter(|cluster| !self.observed.contains_key(*cluster)) {
             self.planner.deleted(self.moment(), &name(cluster));
         }
-        for cluster in self.seen.keys().cloned().collect::<Vec<_>>() {
-            self.tell(&cluster);
+        for cluster in self.observed.keys().cloned().collect::<Vec<_>>() {
+            self.deliver(&cluster);
         }
         self.planner.synced(self.moment());
     }
 
     fn seen(&self, cluster: &str) -> ObservedWork {
-        let Seen { work, uid, version, generation } = &self.seen[cluster];
+        let Observed { work, uid, version, generation } = &self.observed[cluster];
         let text = work.to_string();
         let text = Text::parse(text.as_bytes()).unwrap();
         ObservedWork {
@@ -155,48 +154,49 @@ impl World {
         }
     }
 
-    fn tell(&mut self, cluster: &str) {
+    fn deliver(&mut self, cluster: &str) {
         let (now, seen) = (self.moment(), self.seen(cluster));
         self.planner.applied(now, &name(cluster), seen);
     }
 
-    /// Gives what has been written since a new version.
+    /// Gives each Work written since the last call a new version. Returns their clusters.
     fn notice(&mut self) -> Vec<String> {
         let stored = self.api.state.lock().works.clone();
         let mut changed: Vec<String> =
-            self.seen.keys().filter(|cluster| !stored.contains_key(*cluster)).cloned().collect();
-        self.seen.retain(|cluster, _| stored.contains_key(cluster));
+            self.observed.keys().filter(|cluster| !stored.contains_key(*cluster)).cloned().collect();
+        self.observed.retain(|cluster, _| stored.contains_key(cluster));
         changed.extend(
             stored.into_iter().filter_map(|(cluster, work)| self.note(&cluster, work).then_some(cluster)),
         );
         changed
     }
 
-    /// Gives a Work a new version, if it has been written.
+    /// Gives a Work a new version if it has changed.
     fn note(&mut self, cluster: &str, work: Value) -> bool {
-        let before = self.seen.get(cluster);
-        if before.is_some_and(|seen| seen.work == work) {
+        let before = self.observed.get(cluster);
+        if before.is_some_and(|observed| observed.work == work) {
             return false;
         }
         self.version += 1;
-        let (uid, generation) = before.map_or((self.version, 1), |seen| (seen.uid, seen.generation + 1));
-        self.seen.insert(cluster.to_owned(), Seen { work, uid, version: self.version, generation });
+        let (uid, generation) =
+            before.map_or((self.version, 1), |observed| (observed.uid, observed.generation + 1));
+        self.observed.insert(cluster.to_owned(), Observed { work, uid, version: self.version, generation });
         true
     }
 
-    /// The watches tell what is new.
+    /// Delivers the pending watch events.
     fn watch(&mut self) {
         for cluster in self.notice() {
-            if self.seen.contains_key(&cluster) {
-                self.tell(&cluster);
+            if self.observed.contains_key(&cluster) {
+                self.deliver(&cluster);
             } else {
                 self.planner.deleted(self.moment(), &name(&cluster));
             }
         }
-        self.tell_ledger();
+        self.deliver_ledger();
     }
 
-    fn tell_ledger(&mut self) {
+    fn deliver_ledger(&mut self) {
         let entry = self.ledger.read(&key(), None).now_or_never().unwrap().unwrap();
         let entry = entry.filter(|_| self.shows_ledger && self.api.state.lock().binding.is_some());
         let entries = entry.map(|cluster| ("fort".to_owned(), cluster.to_string())).into_iter().collect();
@@ -204,7 +204,7 @@ impl World {
         self.planner.binding(self.moment(), &binding, "1".into(), entries);
     }
 
-    /// The touches of the planner, in order.
+    /// Executes the planner's steps until none is due.
     fn act(&mut self) -> Result<Option<Moment>, String> {
         loop {
             match self.planner.next(self.moment()) {
@@ -244,7 +244,7 @@ impl World {
         check(&self.api.state.lock(), self.excuses)
     }
 
-    /// Time passes, and the watches tell at once.
+    /// Time passes; watch events arrive at once.
     fn run(&mut self, milliseconds: u64) -> Result<(), String> {
         let until = self.now + milliseconds;
         loop {
@@ -260,7 +260,7 @@ impl World {
         Ok(())
     }
 
-    /// Karmada writes and deletes everything that it has to, and no Work on its way out is gone yet.
+    /// Karmada finishes its writes and requests its deletions; no deletion has finished.
     fn karmada_writes(&mut self) {
         while !self.karmada.is_idle() {
             self.karmada.step(&self.api, self.time(), false);
@@ -281,7 +281,7 @@ impl World {
         Err("Karmada does not come to rest".to_owned())
     }
 
-    /// All is as it should be, and nothing is touched any more.
+    /// Runs until nothing is touched, and checks the final state.
     fn rest(&mut self) -> Result<(), String> {
         self.karmada_rests()?;
         self.run(minutes(3))?;
@@ -393,7 +393,7 @@ impl World {
                 self.again();
             }
             Event::Policies(some) => {
-                self.put_in_force(if *some { policies(handover) } else { nothing() });
+                self.activate(if *some { policies(handover) } else { nothing() });
             }
             Event::Elect => self.elect(),
             Event::Relist => self.list(),
@@ -419,7 +419,7 @@ fn histories(handover: &str, pins: bool, flapping: bool) {
     let events = prop::collection::vec(any_event(pins, flapping), 4..40);
     proptest!(config, |(events in events, shows_ledger in any::<bool>())| {
         let mut world = World::new(handover, shows_ledger);
-        // While policies come and go, unrevised Works carry everything.
+        // Without policies, Works are unrevised and every cluster has the fort.
         if flapping {
             world.excuses = Excuses { pinned: true, timed_out: true };
         }
@@ -448,11 +448,11 @@ fn the_elected_replica_waits_for_a_timeout() {
 }
 
 #[test]
-fn policies_that_come_and_go_leave_nothing_behind() {
+fn policies_that_are_added_and_removed_leave_no_trace() {
     histories(r#"{"mode":"AfterRelease"}"#, false, true);
 }
 
-/// The usual case, and what it costs: the fort's cluster is dropped, and of the others only who takes it up is touched.
+/// The usual case: the schedule drops the host, and of the other clusters only the new host is touched.
 #[test]
 fn a_handover_costs_two_touches() {
     for shows_ledger in [true, false] {
@@ -463,7 +463,7 @@ fn a_handover_costs_two_touches() {
         world.karmada.schedule(&world.api, schedule(&[("a", 3), ("b", 2), ("c", 1)]), true);
         world.karmada_rests().unwrap();
         world.run(minutes(5)).unwrap();
-        assert_eq!(world.touches, Vec::<String>::new(), "Karmada's writes are revised already");
+        assert_eq!(world.touches, Vec::<String>::new(), "Karmada's writes are already revised");
         world.karmada.schedule(&world.api, schedule(&[("b", 2), ("c", 1)]), false);
         world.karmada_writes();
         world.run(20).unwrap();
@@ -474,9 +474,9 @@ fn a_handover_costs_two_touches() {
     }
 }
 
-/// A cluster that can't be reached keeps its Work; when the timeout of the allocation has passed, another takes it up.
+/// An unreachable cluster keeps its Work. After the timeout of the allocation another cluster hosts.
 #[test]
-fn a_handover_that_ends_with_time_is_noticed() {
+fn a_handover_ends_at_its_timeout() {
     for shows_ledger in [true, false] {
         let mut world = World::new(r#"{"mode":"AfterRelease","timeout":"10m"}"#, shows_ledger);
         let schedule = |names: &[(&str, i64)]| {
@@ -496,9 +496,9 @@ fn a_handover_that_ends_with_time_is_noticed() {
     }
 }
 
-/// Concurrent writes can leave two hosts: the one that is not in the ledger releases the allocation.
+/// Concurrent writes can leave two hosts. The cluster that the ledger does not name releases the allocation.
 #[test]
-fn of_two_hosts_one_lets_go() {
+fn one_of_two_hosts_releases_the_allocation() {
     for shows_ledger in [true, false] {
         let mut world = World::new(r#"{"mode":"AfterRelease"}"#, shows_ledger);
         let both = || vec![("a".to_owned(), 3), ("b".to_owned(), 2)];
@@ -518,7 +518,7 @@ fn of_two_hosts_one_lets_go() {
         let now = world.now;
         world.excuses = Excuses { pinned: true, timed_out: true };
         world.run(minutes(1)).unwrap();
-        assert_eq!(hosts(&world.api.state.lock()), [("b".to_owned(), false)], "since {now}");
+        assert_eq!(hosts(&world.api.state.lock()), [("b".to_owned(), false)], "at {now}");
         assert!(world.touches.len() <= 2, "{:?}", world.touches);
     }
 }

@@ -1,4 +1,4 @@
-//! A denial does not change the ledger.
+//! Denied Works leave the ledger unchanged.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ fn work(manifests: &[Value]) -> Value {
 }
 
 #[test]
-fn a_work_that_is_denied_claims_nothing() {
+fn a_denied_work_claims_nothing() {
     let documents = reviser::yaml::documents(policy::BUILT_IN).unwrap();
     let documents: Vec<Json<'static>> = documents.into_iter().map(|document| document.value).collect();
     let (state, ledger) = (State::default(), Arc::new(MemoryLedger::default()));
@@ -44,7 +44,7 @@ fn a_work_that_is_denied_claims_nothing() {
         ledger.read(&key, None).now_or_never().unwrap().unwrap()
     };
     let fort = json!([{"type": "Fort", "properties": {"pull": "false"}}]);
-    // The second manifest can't be revised.
+    // The second manifest is invalid.
     let Written::Refused(refusal) = api.put("a", work(&[rollout("one", &fort), rollout("two", &json!({}))]))
     else {
         panic!("steps that are a map are refused");
@@ -54,7 +54,7 @@ fn a_work_that_is_denied_claims_nothing() {
         "{refusal}"
     );
     assert_eq!(claimed("one"), None);
-    // The record does not fit.
+    // The record is too large.
     let long: Vec<Value> = (0..3000)
         .map(|number| json!({"type": "Fort", "properties": {"pull": format!("{number:0100}")}}))
         .collect();
@@ -68,7 +68,7 @@ fn a_work_that_is_denied_claims_nothing() {
 }
 
 #[test]
-fn a_work_that_a_faulty_resource_selects_is_refused_as_is_one_that_it_has_revised() {
+fn works_that_an_invalid_policy_selects_or_has_revised_are_refused() {
     let policy = |value: &str| {
         let text = format!(
             r#"{{"apiVersion":"reviser.io/v1alpha1","kind":"ClusterRevisionPolicy","metadata":{{"name":"p"}},"spec":{{
@@ -98,7 +98,7 @@ fn a_work_that_a_faulty_resource_selects_is_refused_as_is_one_that_it_has_revise
     assert_eq!(api("cluster.name").put("a", new), Written::Stored);
     let revised = stored().unwrap();
     assert!(revised.to_string().contains(r#""seen":"a""#), "{revised}");
-    // Our own output comes back: to take it back as if there were no policy would change what runs.
+    // A revised Work: to undo the revision would change what runs.
     assert_eq!(api("clusters").put("a", revised.clone()), refused);
     assert_eq!(api("cluster.name").put("a", revised), Written::Dropped);
 }

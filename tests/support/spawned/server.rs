@@ -19,7 +19,7 @@ pub(crate) struct Spawned {
 }
 
 impl Spawned {
-    /// Starts `reviser serve` with these arguments and those for the ports, and waits until it serves.
+    /// Starts `reviser serve` with these arguments and free ports, and waits until it serves.
     pub(crate) fn start(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_reviser"))
             .args(["serve", "--bind-address", "127.0.0.1", "--secure-port", "0"])
@@ -54,7 +54,7 @@ fn address(log: impl Read + Send + 'static) -> SocketAddr {
     let (sender, lines) = mpsc::channel();
     std::thread::spawn(move || {
         for line in BufReader::new(log).lines().map_while(Result::ok) {
-            // The receiver is dropped once the addresses are known.
+            // The receiver is gone once the addresses are known.
             drop(sender.send(line));
         }
     });

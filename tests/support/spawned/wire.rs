@@ -40,7 +40,7 @@ impl Certificates {
         self.directory.path()
     }
 
-    /// A client that trusts only this authority. Without `alpn` it is like Karmada's, which offers none.
+    /// A client that trusts only this authority. With an empty `alpn` it offers none, as Karmada's client does.
     pub(crate) fn client(&self, alpn: &[&[u8]]) -> Arc<ClientConfig> {
         let authority = CertificateDer::from_pem_file(self.directory().join("ca.crt")).unwrap();
         let mut roots = RootCertStore::empty();
@@ -87,7 +87,7 @@ pub(crate) fn ask(server: SocketAddr, client: &Arc<ClientConfig>, request: &[u8]
     reply
 }
 
-/// Reads until `enough` says so or the other side closes.
+/// Reads until `enough` holds or the peer closes.
 fn read(stream: &mut impl Read, all: &mut Vec<u8>, enough: impl Fn(&[u8]) -> bool) {
     let mut piece = [0; 16 << 10];
     while !enough(all) {

@@ -1,4 +1,4 @@
-//! A Work through the door, and Karmada's webhook after it.
+//! Passes a Work through the door, and then through Karmada's webhook.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use reviser::state::{ClusterLister, LookupError};
 
 use crate::api::State;
 
-/// The door, with some policies.
+/// The door with a policy set.
 pub(crate) struct Door {
     service: Service,
     skipped: Cell<bool>,
@@ -37,7 +37,7 @@ impl Door {
         self.skipped.get()
     }
 
-    /// The patch, or the refusal.
+    /// Returns the patch, or the message of the refusal.
     pub(crate) fn patch(&self, object: &str, old: Option<&str>) -> Result<String, String> {
         let text = Text::parse(object.as_bytes()).unwrap();
         let old = old.map(|old| Text::parse(old.as_bytes()).unwrap());
@@ -52,7 +52,7 @@ impl Door {
         outcome.result.map(|patch| patch.to_text()).map_err(|failure| failure.message())
     }
 
-    /// What would be stored.
+    /// Returns the object as it would be stored.
     pub(crate) fn admit(&self, object: &str, old: Option<&str>) -> Result<String, String> {
         let patch = self.patch(object, old)?;
         let (object, patch) = (value(object), value(&patch));
@@ -61,7 +61,7 @@ impl Door {
     }
 }
 
-/// The clusters that there are.
+/// The registered clusters.
 #[derive(Debug)]
 struct Known;
 
@@ -82,7 +82,7 @@ impl ClusterLister for Known {
     }
 }
 
-/// A Work as Karmada makes it, with the members of maps by name.
+/// A Work as Karmada creates it, with sorted maps.
 pub(crate) fn work(manifest: &str) -> String {
     let work = format!(
         r#"{{"apiVersion":"work.karmada.io/v1alpha1","kind":"Work","metadata":{{"name":"w","namespace":"karmada-es-x","annotations":{{"resourcebinding.karmada.io/name":"b","resourcebinding.karmada.io/namespace":"shop"}}}},"spec":{{"workload":{{"manifests":[{manifest}]}}}}}}"#
@@ -90,12 +90,12 @@ pub(crate) fn work(manifest: &str) -> String {
     sorted(&value(&work)).to_string()
 }
 
-/// What is stored of it without any policy.
+/// The stored Work without any policy.
 pub(crate) fn written(work: &str) -> String {
     sorted(&mutating_config(value(work))).to_string()
 }
 
-/// The stored Work with another label, which is none of ours.
+/// The stored Work with a user's label added.
 pub(crate) fn labelled(work: &str) -> String {
     let mut work = value(work).into_owned();
     map(&mut work, &["metadata", "labels"]).insert("touched", "1".into());
@@ -103,7 +103,7 @@ pub(crate) fn labelled(work: &str) -> String {
 }
 
 /// Karmada overwrites the manifest and keeps the annotations of the stored Work.
-pub(crate) fn rewritten(new: &str, stored: &str) -> String {
+pub(crate) fn rewritten_by_karmada(new: &str, stored: &str) -> String {
     let annotations =
         value(stored).at(&Pointer::of(["metadata", "annotations"])).unwrap().clone().into_owned();
     let labels = value(stored).at(&Pointer::of(["metadata", "labels"])).unwrap().clone().into_owned();
@@ -118,7 +118,7 @@ fn value(text: &str) -> Value<'_> {
     Value::parse(text.as_bytes()).unwrap()
 }
 
-/// The map at a place, made where there is none.
+/// The map at a path, created if it is missing.
 fn map<'v, 'a>(value: &'v mut Value<'a>, path: &[&str]) -> &'v mut Object<'a> {
     let mut object = value.object_mut().unwrap();
     for name in path {
@@ -130,7 +130,7 @@ fn map<'v, 'a>(value: &'v mut Value<'a>, path: &[&str]) -> &'v mut Object<'a> {
     object
 }
 
-/// What Karmada's own webhook does to a Work after us: permanent ids, and lists of the labels and annotations.
+/// The changes of Karmada's `mutating-config` webhook: permanent ids, and lists of the labels and annotations.
 fn mutating_config(mut work: Value<'_>) -> Value<'_> {
     map(&mut work, &["metadata", "labels"]).insert("work.karmada.io/permanent-id", "id".into());
     let workload = map(&mut work, &["spec", "workload"]);
@@ -151,7 +151,7 @@ fn mutating_config(mut work: Value<'_>) -> Value<'_> {
     work
 }
 
-/// The members of all maps by name, as an API server stores them.
+/// The value with all maps sorted by name, as an API server stores them.
 fn sorted(value: &Value<'_>) -> Value<'static> {
     match value {
         Value::Array(items) => Value::array(items.iter().map(sorted).collect()),

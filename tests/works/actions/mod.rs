@@ -1,7 +1,7 @@
-//! Every action through compiled policies, on the Work door: what is revised can be revised again, otherwise, and not at all.
+//! Every action through compiled policies, on the Work door: a revision can be repeated, changed and undone.
 //!
 //! * `policies`: random policies of all actions. `objects`: random objects for them.
-//! * `door`: a Work through the door, and Karmada's webhook after it, without losing how numbers are spelled.
+//! * `door`: passes a Work through the door and Karmada's webhook, keeping the spelling of numbers.
 
 mod door;
 mod objects;
@@ -12,18 +12,18 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use door::{Door, labelled, rewritten, work, written};
+use door::{Door, labelled, rewritten_by_karmada, work, written};
 use objects::any_manifest;
 use policies::{any_documents, compiled};
 
-/// How many cases are tried: `REVISER_TEST_HISTORIES`, or so many.
+/// The default of `REVISER_TEST_HISTORIES`, the number of cases.
 const CASES: u32 = 200;
 
 fn cases() -> u32 {
     std::env::var("REVISER_TEST_HISTORIES").ok().and_then(|text| text.parse().ok()).unwrap_or(CASES)
 }
 
-/// What came of a case, so that it can be seen that the cases are not all the same.
+/// Counts the outcomes, to check that the cases vary.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Seen {
     Refused,
@@ -33,10 +33,10 @@ enum Seen {
     Skipped,
 }
 
-/// f(f(x)) = f(x); other policies render from what Karmada wrote; without policies the manifest is as Karmada wrote it, to the
-/// spelling of a number. With Karmada's webhook after every write.
+/// f(f(x)) = f(x). Other policies revise the manifest that Karmada wrote. Without policies that manifest is
+/// restored, including the spelling of numbers. Karmada's webhook runs after every write.
 #[test]
-fn every_action_can_be_made_again_changed_and_taken_back() {
+fn every_action_can_be_repeated_changed_and_undone() {
     let mut runner =
         TestRunner::new(Config { cases: cases(), failure_persistence: None, ..Config::default() });
     let seen = std::cell::RefCell::new(BTreeSet::new());
@@ -50,7 +50,7 @@ fn every_action_can_be_made_again_changed_and_taken_back() {
         let revised = match first.admit(&new, None) {
             Ok(revised) => revised,
             Err(refusal) => {
-                // What is refused once is refused always, with the same words.
+                // A refusal is repeated with the same message.
                 prop_assert_eq!(first.admit(&stored, Some(&stored)), Err(refusal));
                 seen.borrow_mut().insert(Seen::Refused);
                 return Ok(());
@@ -60,12 +60,15 @@ fn every_action_can_be_made_again_changed_and_taken_back() {
         if first.skipped() {
             seen.borrow_mut().insert(Seen::Skipped);
         }
-        // Again: by a touch, by a label, by a write of Karmada.
+        // Repeated: by a touch, by a label, by a write of Karmada.
         prop_assert_eq!(&first.admit(&revised, Some(&revised)).unwrap(), &revised);
         let label = labelled(&revised);
         prop_assert_eq!(&first.admit(&label, Some(&revised)).unwrap(), &label);
-        prop_assert_eq!(&first.admit(&rewritten(&new, &revised), Some(&revised)).unwrap(), &revised);
-        // Otherwise.
+        prop_assert_eq!(
+            &first.admit(&rewritten_by_karmada(&new, &revised), Some(&revised)).unwrap(),
+            &revised
+        );
+        // Changed: other policies.
         let otherwise = second.admit(&revised, Some(&revised));
         prop_assert_eq!(&otherwise, &second.admit(&new, None));
         if let Ok(otherwise) = otherwise
@@ -74,7 +77,7 @@ fn every_action_can_be_made_again_changed_and_taken_back() {
             seen.borrow_mut().insert(Seen::RevisedOtherwise);
             prop_assert_eq!(&none.admit(&otherwise, Some(&otherwise)).unwrap(), &stored);
         }
-        // Not at all.
+        // Undone: no policies.
         prop_assert_eq!(&none.admit(&revised, Some(&revised)).unwrap(), &stored);
         Ok(())
     });
@@ -85,7 +88,7 @@ fn every_action_can_be_made_again_changed_and_taken_back() {
     assert!(cases() < CASES || seen.borrow().iter().copied().eq(all), "{seen:?}");
 }
 
-/// The same bytes, whatever the order of the documents, in whichever thread, however often.
+/// The result is the same, byte for byte.
 #[test]
 fn order_of_documents_thread_and_repetition_change_nothing() {
     let mut runner =

@@ -1,9 +1,9 @@
-//! Random manifests: of a kind of Kubernetes' own and of a custom one, with all that rules look for, and without.
+//! Random manifests of a built-in and of a custom kind, with and without the fields that rules use.
 
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// Karmada's manifests always have labels and annotations, says every recording.
+/// Karmada's manifests always have labels and annotations, as all recordings show.
 const ANNOTATIONS: &[&str] = &[
     r#""labels":{"karmada.io/managed":"true"},"annotations":{"work.karmada.io/name":"w"},"#,
     r#""annotations":{"own":"1","work.karmada.io/name":"w","example.com/x":""},"labels":{"app":"a","karmada.io/managed":"true"},"#,
@@ -31,7 +31,6 @@ fn container(name: &'static str) -> impl Strategy<Value = String> {
     (select(ENV), select(IMAGES)).prop_map(move |(env, image)| format!(r#"{{"name":"{name}"{image}{env}}}"#))
 }
 
-/// A pod template.
 fn template() -> impl Strategy<Value = String> {
     let containers = (container("a"), container("b"), 0..3usize).prop_map(|(a, b, count)| {
         let containers = [a, b];
@@ -51,7 +50,6 @@ fn template() -> impl Strategy<Value = String> {
         .prop_map(|(init, rest, containers)| format!(r#"{{"spec":{{{init}{rest}{containers}}}}}"#))
 }
 
-/// A manifest.
 pub(crate) fn any_manifest() -> impl Strategy<Value = String> {
     let partition = select(vec![
         "",

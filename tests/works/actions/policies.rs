@@ -6,7 +6,7 @@ use reviser::engine::PolicySet;
 use reviser::json::Value;
 use reviser::{policy, yaml};
 
-/// What rules do: each action, with and without expressions, what grows at each application, and what some objects refuse.
+/// Rules: each action with and without expressions, patches that grow at each application, and patches that fail on some objects.
 const ACTIONS: &[&str] = &[
     "env: {name: A, value: one}",
     "env: {name: B, value: '${cluster.name} of ${binding.replicas}', initContainers: true}",
@@ -88,7 +88,7 @@ pub(crate) fn any_documents() -> impl Strategy<Value = Vec<String>> {
     })
 }
 
-/// The policies that these documents are.
+/// Compiles these documents.
 pub(crate) fn compiled(documents: &[String]) -> PolicySet {
     let documents: Vec<Value<'static>> = documents
         .iter()

@@ -1,4 +1,4 @@
-//! Each captured review by itself: a new server, the bindings that were there when it was recorded, no Works.
+//! Each captured review by itself, on a new server with the bindings of its recording and no Works.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,16 +12,15 @@ use super::served::{Decision, Served, WORKS};
 /// Allowed unchanged.
 const UNTOUCHED: &str = "untouched";
 
-/// The cluster hosts the fort. The manifest is unchanged; the record has the host of the fort.
+/// The cluster hosts the fort. The manifest is unchanged; the record names the host.
 const HERE: &str = "here: record";
 
 /// Another cluster hosts it: both `Fort` steps are skipped.
 const ELSEWHERE: &str = "elsewhere: record marker ~/spec/strategy/canary/steps/0/properties/pull ~/spec/strategy/canary/steps/1/properties/pull";
 
-/// The bindings at that moment, and what is answered.
-///
-/// A Work that comes back from the recording server holds that one's revision, without a marker of ours: its nulls are as
-/// Karmada wrote them, as far as anybody can tell.
+/// Each review with its bindings and the expected decision.
+/// A Work written back during the recording has the revision of the recording server, without our marker, so
+/// reviser takes its nulls for Karmada's.
 const GOLDEN: &[(&str, &[&str], &str)] = &[
     ("work-create-cluster-x-w31", &["rb-at-work-create-cluster-x-w31"], HERE),
     ("work-create-cluster-z-w31", &["rb-w31"], ELSEWHERE),
@@ -59,7 +58,7 @@ const GOLDEN: &[(&str, &[&str], &str)] = &[
     ("work-create-deployment-cluster-z", &["rb-deployment"], UNTOUCHED),
 ];
 
-/// What is answered, in one line.
+/// The decision in one line.
 fn line(body: &Body, decision: &Decision) -> String {
     if decision.is_untouched() {
         return UNTOUCHED.to_owned();
@@ -78,7 +77,7 @@ fn line(body: &Body, decision: &Decision) -> String {
 }
 
 #[test]
-fn each_captured_review_is_answered_as_the_table_says() {
+fn each_captured_review_has_the_decision_in_the_table() {
     let mut wrong = Vec::new();
     let mut served = Served::start(None);
     for (name, state, expected) in GOLDEN {
@@ -100,9 +99,9 @@ fn the_table_has_every_captured_review() {
     assert_eq!(names, all_reviews());
 }
 
-/// A missing binding is an error of the server and not a denial; only Works that need a schedule need one.
+/// A missing binding is an error of the installation, not a decision. Only revisions need a binding.
 #[test]
-fn without_bindings_only_what_is_revised_is_an_error() {
+fn without_bindings_only_revisions_fail() {
     let served = Served::start(None);
     for (name, _, expected) in GOLDEN {
         let body = Body::captured(name);
@@ -152,7 +151,7 @@ spec:
     }
 }
 
-/// A command line.
+/// The same requests, sent with `curl`.
 #[test]
 fn curl_gets_the_same_answers() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

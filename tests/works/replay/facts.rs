@@ -1,14 +1,14 @@
-//! What the recording taught about Karmada (facts 1 to 13 of the notes that came with it), as far as it is about what
-//! *we* do: a test for each, named after the fact.
+//! A test for each fact about Karmada in the notes of the recording (1 to 13) that concerns reviser, named
+//! after the fact.
 //!
-//! What is left out, because nothing of ours takes part in it:
+//! Left out, because reviser takes no part:
 //!
 //! * of 3, that the member's object lives on for 100 to 200 ms: there are no members here;
-//! * of 5, that a hash of the template's uid decides who gets an odd replica: the scheduler's business. We read the
-//!   result;
-//! * of 6, that a member's API server and `Retain` keep a null: ours is the way to the Work and back;
-//! * of 12, how many calls a change or a restart costs: Karmada makes them. We can but answer each, and not be called
-//!   for what no policy selects, which the conditions of the webhook configuration see to (`tests/it/works_manifest.rs`);
+//! * of 5, that a hash of the template's uid decides which cluster has the odd replica: reviser reads the
+//! result;
+//! * of 6, that a member's API server and `Retain` keep a null: only the Work is tested here;
+//! * of 12, how many calls a change or a restart costs: Karmada makes them. The match conditions of the
+//! webhook configuration exclude Works that no policy selects (`tests/it/works_manifest.rs`);
 //! * 13, that `AggregateStatus` is called while Works are missing: this version does not answer that operation.
 
 use serde_json::{Value, json};
@@ -21,13 +21,13 @@ use crate::api::Written;
 
 const REMOVED: &str = "rb-at-work-update-cluster-x-not-in-binding";
 
-/// Whether the only warning says that the fort `moves` from cluster-x to cluster-z.
+/// Whether the only warning is that the fort `moves` from cluster-x to cluster-z.
 fn warns(warnings: &[String], moves: &str) -> bool {
     let whole = format!("allocation \"fort\" of Rollout/checkout {moves} from cluster-x to cluster-z");
     matches!(warnings, [warning] if warning.starts_with(&whole))
 }
 
-/// Whether the answer lets the fort wait for the Work in cluster-x.
+/// Whether the warning is that the fort waits for the Work in cluster-x.
 fn waits(warnings: &[String]) -> bool {
     warns(warnings, "moves")
 }
@@ -59,7 +59,7 @@ fn the_share_in_the_manifest_and_the_binding_often_disagree() {
 fn a_review_can_name_a_cluster_that_the_binding_has_lost() {
     let mut plane = at_three_to_one();
     plane.bind(&bindings(&[REMOVED]));
-    // It releases the allocation, and no cluster hosts it while its Work exists.
+    // It releases the fort, and no cluster hosts while its Work exists.
     deliver(&mut plane, "", &["work-update-cluster-x-not-in-binding"]);
     assert!(waits(&plane.touch(Z).unwrap().0.warnings));
     deliver(&mut plane, "", &["work-delete-cluster-x"]);
@@ -93,7 +93,7 @@ fn zero_is_absent_in_bindings() {
         assert!(cluster.as_object_mut().unwrap().insert("replicas".into(), 0.into()).is_none());
     }
     let present = Bindings::from([("checkout-rollout".to_owned(), binding.to_string())]);
-    // What is absent is less than what is there.
+    // An absent number of replicas counts as zero.
     binding["spec"]["clusters"][0].as_object_mut().unwrap().remove("replicas");
     binding["spec"]["clusters"][1]["replicas"] = 1.into();
     let less = Bindings::from([("checkout-rollout".to_owned(), binding.to_string())]);
@@ -109,17 +109,17 @@ fn zero_is_absent_in_bindings() {
 
 /// 5.
 #[test]
-fn clusters_are_in_the_order_of_their_names_also_one_that_comes_back() {
+fn clusters_are_in_the_order_of_their_names_also_a_returning_one() {
     let mut plane = Plane::new(None);
     plane.bind(&bindings(&["rb-at-work-update-cluster-z-takes-over"]));
     deliver(&mut plane, "cluster-z", &["work-update-cluster-z-takes-over"]);
-    // To be the first again is no reason to get the fort, nor to be the one with the most.
+    // Neither the first place nor the most replicas moves the fort.
     for binding in ["rb-seq-6-add-back-cluster-x", "rb-w31"] {
         plane.bind(&bindings(&[binding]));
         deliver(&mut plane, "cluster-z", &["work-create-cluster-x-added-back"]);
         assert!(!plane.touch_all().unwrap());
     }
-    // The order that counts is the binding's, whatever it is.
+    // The order of the binding counts.
     let mut binding: Value = serde_json::from_str(&capture("rb-r0")).unwrap();
     binding["spec"]["clusters"].as_array_mut().unwrap().reverse();
     let mut plane = Plane::new(None);
@@ -149,7 +149,7 @@ fn a_null_survives_everything() {
 
 /// 7.
 #[test]
-fn the_controller_sends_what_is_unrevised_and_others_send_our_revision_back() {
+fn the_controller_sends_unrevised_works_and_others_send_our_revision() {
     let marker = |text: &str| text.contains("reviser.io/revised");
     let mut plane = at_three_to_one();
     let update = Body::captured("work-update-cluster-z-w31");
@@ -157,7 +157,7 @@ fn the_controller_sends_what_is_unrevised_and_others_send_our_revision_back() {
     plane.deliver(&update).unwrap();
     let stored = plane.work(Z).clone();
     assert!(marker(&stored.to_string()));
-    // Both ways to the same Work: from the manifest as Karmada makes it, and from our own revision of it.
+    // Karmada's manifest and our own revision of it give the same Work.
     assert_eq!(plane.deliver(&update).unwrap().1, Written::Dropped);
     assert_eq!(plane.touch(Z).unwrap().1, Written::Dropped);
     for name in ["work-dryrun-label-cluster-z", "work-label-cluster-z"] {
@@ -171,15 +171,15 @@ fn the_controller_sends_what_is_unrevised_and_others_send_our_revision_back() {
 
 /// 8.
 #[test]
-fn a_work_on_its_way_out_is_reviewed_two_or_three_times() {
-    // No binding, and no Work: nothing is looked up.
+fn a_deleted_work_is_reviewed_two_or_three_times() {
+    // No binding and no Work: the door looks up neither.
     let mut plane = Plane::new(None);
     let calls = sequence();
     let body = |number: usize| calls[number - 1].review().unwrap();
     let cluster_x = [104, 107, 110].map(body);
     assert_eq!(splice::at(&cluster_x[2].text, &["request", "operation"]), Some("\"DELETE\""));
     assert!(cluster_x[2].part(&["oldObject", "metadata", "deletionTimestamp"]).is_some());
-    // Again, when the Work is gone already.
+    // Repeated when the Work is gone.
     for body in cluster_x.iter().chain(&cluster_x) {
         let (decision, written) = plane.deliver(body).unwrap();
         assert!(decision.is_untouched(), "{}: {decision:?}", body.name);
@@ -198,7 +198,7 @@ fn a_new_work_has_no_uid_and_generation_is_that_before_the_write() {
     let mut plane = Plane::new(None);
     plane.bind(&bindings(&["rb-w31"]));
     plane.deliver(&create).unwrap();
-    // It says nothing about the content, so it changes no answer.
+    // The generation does not change the answer.
     let update = Body::captured("work-update-cluster-z-w31");
     let member = ["request", "object", "metadata", "generation"];
     assert_eq!(splice::at(&update.text, &member), update.part(&["oldObject", "metadata", "generation"]));
@@ -219,7 +219,7 @@ fn a_change_of_annotations_keeps_the_generation_of_the_template() {
         let of = |manifest: &Value, name: &str| manifest["metadata"]["annotations"][name].clone();
         let generation = "resourcetemplate.karmada.io/generation";
         assert_eq!(of(before, generation), of(after, generation));
-        // It is followed all the same.
+        // reviser follows the annotation nevertheless.
         assert_ne!(of(before, "cdos/release"), of(after, "cdos/release"), "{key}");
         assert_eq!(before["spec"], after["spec"], "{key}");
     }
@@ -227,7 +227,7 @@ fn a_change_of_annotations_keeps_the_generation_of_the_template() {
 
 /// 11.
 #[test]
-fn attached_bindings_stay_with_neither_clusters_nor_owners() {
+fn attached_bindings_lose_clusters_and_owners_but_stay() {
     let policy = super::sequence::AFTER_RELEASE
         .replace(
             "{apiVersion: deploy.example.com/v1alpha1, kind: Rollout}",
@@ -239,16 +239,16 @@ fn attached_bindings_stay_with_neither_clusters_nor_owners() {
     let steps = r#"[{"type":"Fort","properties":{"pull":"true"}}]"#;
     let create = Body::read("with steps", splice::insert(&create.text, &member, "steps", steps));
     let mut plane = Plane::new(Some(&policy));
-    // Its clusters are those of its owner.
+    // Its clusters are the owner's.
     plane.bind(&bindings(&["rb-attached-configmap"]));
     assert_eq!(plane.ask(&create).0.paths(), ["record"]);
-    // After that it is there, and lists nothing: known, and nowhere.
+    // Then the binding exists without clusters: scheduled nowhere.
     let last = sequence().pop().unwrap().bindings;
     let binding: Value = serde_json::from_str(&last["checkout-config-configmap"]).unwrap();
     assert!(binding["spec"].get("clusters").is_none() && binding["spec"].get("requiredBy").is_none());
     plane.bind(&last);
     assert_eq!(plane.ask(&create).0.paths(), ["record", "~/steps/0/properties/pull", "marker"]);
-    // And again with its owner's clusters.
+    // Then with its owner's clusters again.
     plane.bind(&bindings(&["rb-attached-configmap"]));
     assert_eq!(plane.ask(&create).0.paths(), ["record"]);
 }
@@ -271,7 +271,7 @@ fn one_create_costs_twenty_calls_or_more_and_each_is_answered() {
         let response = &reply["response"];
         let message = response["status"]["message"].as_str().unwrap_or_default();
         assert_eq!(status, 200, "{}: {reply}", call.number);
-        // What this version does not do it says, and then it is not asked for it: no configuration of ours names it.
+        // Unsupported operations are refused; no configuration of ours names them.
         let is_answered =
             response["successful"] == true || message.contains("is not answered by this version");
         assert!(is_answered, "{}: {reply}", call.number);

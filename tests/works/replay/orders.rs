@@ -1,7 +1,7 @@
-//! The recorded bodies in other orders: between two changes of the schedule they come in any, some twice, some again because
-//! what was answered never got stored, what was answered first may be stored last, and servers are restarted.
+//! The recorded bodies in random orders between two changes of the schedule: some are repeated, some are
+//! retried because the write was lost, some are stored later than answered, and servers restart.
 //!
-//! `REVISER_TEST_ORDERS` says how many orders are tried, `REVISER_TEST_SEED` which; a failure prints it.
+//! `REVISER_TEST_ORDERS` sets the number of orders, `REVISER_TEST_SEED` the seed; a failure prints it.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -17,7 +17,7 @@ use crate::api::Written;
 
 const ORDERS: u32 = 24;
 
-/// The bodies about the Rollout between two changes of its schedule, and the bindings then.
+/// The bodies about the Rollout between two changes of its schedule, and the bindings at that time.
 #[derive(Clone, Debug)]
 struct Segment {
     bindings: Bindings,
@@ -41,18 +41,18 @@ fn segments() -> Vec<Segment> {
 enum Delivery {
     Once,
     Twice,
-    /// It is answered, but not stored, and comes again after the others.
+    /// Answered but not stored; retried after the others.
     Lost,
-    /// It is answered, and stored after the others; if another write of that Work was faster, it comes again.
+    /// Answered, and stored after the others; retried if another write of that Work was faster.
     Late,
 }
 
-/// What becomes of a segment.
+/// How a segment is delivered.
 #[derive(Clone, Debug)]
 struct Course {
     order: Vec<usize>,
     deliveries: Vec<Delivery>,
-    /// Before which body the server is restarted, and whether it keeps its ledger.
+    /// The body before which the server restarts, and whether it keeps its ledger.
     restart: Option<(usize, bool)>,
 }
 
@@ -69,7 +69,7 @@ fn any_course(bodies: usize) -> impl Strategy<Value = Course> {
         .prop_map(|(order, deliveries, restart)| Course { order, deliveries, restart })
 }
 
-/// The bodies in this order, but for the deletion of one Work: its finalizer can't go before it is deleted.
+/// The bodies in this order, except that a Work is deleted before its finalizer is removed.
 fn ordered<'s>(segment: &'s Segment, order: &[usize]) -> Vec<&'s Body> {
     let is_deletion = |body: &Body| matches!(body.what, What::Delete | What::Finalizer);
     let mut deletions: BTreeMap<&str, Vec<&Body>> = BTreeMap::new();
@@ -83,12 +83,12 @@ fn ordered<'s>(segment: &'s Segment, order: &[usize]) -> Vec<&'s Body> {
     order.iter().map(|place| next(&segment.bodies[*place])).collect()
 }
 
-/// What is still to be done when all have come.
+/// A step that remains after all bodies.
 struct Rest<'s> {
     body: &'s Body,
-    /// What was stored when it was answered.
+    /// The stored Work at the time of the answer.
     old: Option<Value>,
-    /// What is to be stored; none if that was lost.
+    /// The Work to store; `None` if the write was lost.
     next: Option<Value>,
 }
 
@@ -129,16 +129,16 @@ fn replay(policy: &str, segments: &[Segment], courses: &[Course]) -> Result<(), 
     if plane.stored.works.is_empty() { Ok(()) } else { Err("something is left".to_owned()) }
 }
 
-/// The seed that the environment names, or another one each time.
+/// The seed from the environment, or a random one.
 fn seed() -> u64 {
     match std::env::var("REVISER_TEST_SEED") {
         Ok(text) => text.parse().unwrap(),
-        // What the standard library has of chance.
+        // The random source of the standard library.
         Err(_) => RandomState::new().build_hasher().finish(),
     }
 }
 
-/// Tries the orders; the error says what was found, and how to find it again.
+/// Tries the orders. The error has the violation and the seed.
 fn run(policy: &str, max_shrink_iters: u32) -> Result<(), String> {
     let segments = segments();
     let orders = std::env::var("REVISER_TEST_ORDERS").ok().and_then(|text| text.parse().ok());
@@ -158,15 +158,15 @@ fn run(policy: &str, max_shrink_iters: u32) -> Result<(), String> {
 }
 
 #[test]
-fn never_two_forts_and_one_at_rest_whatever_the_order() {
+fn every_order_has_at_most_one_fort_and_one_at_rest() {
     if let Err(problem) = run(AFTER_RELEASE, 64) {
         panic!("{problem}");
     }
 }
 
-/// The orders hold what they are there to find.
+/// Without handover the orders produce two forts, so they test the handover.
 #[test]
-fn the_orders_find_two_forts_where_nobody_waits() {
+fn orders_without_handover_have_two_forts() {
     let problem = run(&AFTER_RELEASE.replace("AfterRelease", "Immediate"), 0).unwrap_err();
     assert!(problem.contains("more than one fort"), "{problem}");
 }
@@ -174,7 +174,7 @@ fn the_orders_find_two_forts_where_nobody_waits() {
 #[test]
 fn the_segments_are_those_of_the_recording() {
     let segments = segments();
-    let described: Vec<String> = segments
+    let summaries: Vec<String> = segments
         .iter()
         .map(|segment| {
             let (clusters, leaving) = schedule(&segment.bindings).unwrap();
@@ -184,7 +184,7 @@ fn the_segments_are_those_of_the_recording() {
         })
         .collect();
     assert_eq!(
-        described,
+        summaries,
         [
             "cluster-x=3 cluster-z=1: 5 8 31 34",
             "cluster-x=1 cluster-z=3: 48 50 53",

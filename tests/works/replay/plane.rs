@@ -1,4 +1,4 @@
-//! The API server around the reviewer, with bodies of the recording as what comes in.
+//! A simulated API server that sends the recorded bodies to the server.
 
 use serde_json::{Value, json};
 
@@ -8,10 +8,10 @@ use super::splice;
 use crate::api::{Stored, Written, mutating_config};
 use crate::checker::{Excuses, check, hosts};
 
-/// When whatever is deleted was. No timeout is set, so that it does not matter.
+/// The time of all deletions. No timeout is set, so the value does not matter.
 const DELETED: &str = "2026-11-30T03:36:46Z";
 
-/// The control plane: what is stored in it, and the server that it asks about Works.
+/// The control plane: its stored objects, and the server that reviews Works.
 pub(crate) struct Plane {
     pub(crate) served: Served,
     /// The Works, by `CLUSTER/NAME`.
@@ -25,7 +25,7 @@ impl Plane {
         Self { served: Served::start(policy), stored: Stored::default(), bindings: Bindings::new() }
     }
 
-    /// From now on these are the bindings.
+    /// Replaces the bindings.
     pub(crate) fn bind(&mut self, bindings: &Bindings) {
         if self.bindings != *bindings {
             self.served.bindings(bindings);
@@ -37,7 +37,7 @@ impl Plane {
         &self.stored.works[key]
     }
 
-    /// Delivers a body, stores what comes of it, and checks that no two Works hold a fort then.
+    /// Delivers a body, stores the result, and checks that at most one Work has a fort.
     pub(crate) fn deliver(&mut self, body: &Body) -> Result<(Decision, Written), String> {
         let (decision, next) = self.ask(body);
         if !decision.allowed {
@@ -47,7 +47,7 @@ impl Plane {
         Ok((decision, written))
     }
 
-    /// Stores what came of a body, and checks.
+    /// Stores the result of a body, and checks the invariant.
     pub(crate) fn store(&mut self, body: &Body, next: Option<Value>) -> Result<Written, String> {
         if body.dry_run || next.as_ref() == self.stored.works.get(&body.key) {
             return Ok(Written::Dropped);
@@ -61,7 +61,7 @@ impl Plane {
         Ok(Written::Stored)
     }
 
-    /// Asks about a body without storing anything: the answer, and what would be stored.
+    /// Sends a body without storing the result. Returns the decision and the object that would be stored.
     pub(crate) fn ask(&self, body: &Body) -> (Decision, Option<Value>) {
         let old = self.stored.works.get(&body.key);
         let (object, text) = substituted(body, old);
@@ -86,7 +86,7 @@ impl Plane {
         (decision, next)
     }
 
-    /// What an API server and Karmada's own webhook do with a Work that is written back unchanged.
+    /// Writes a Work back unchanged, as an API server with Karmada's webhook does it.
     pub(crate) fn touch(&mut self, key: &str) -> Result<(Decision, Written), String> {
         let work = &self.stored.works[key];
         let review = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {
@@ -98,12 +98,12 @@ impl Plane {
         self.deliver(&Body::read(&format!("a touch of {key}"), review.to_string()))
     }
 
-    /// Touches every Work until nothing changes any more; whether anything did.
+    /// Touches every Work until nothing changes. Returns whether a Work changed.
     pub(crate) fn touch_all(&mut self) -> Result<bool, String> {
         let stays = |work: &Value| work["metadata"].get("deletionTimestamp").is_none();
         let works = self.stored.works.iter().filter(|(_, work)| stays(work));
         let keys: Vec<String> = works.map(|(key, _)| key.clone()).collect();
-        // The first round may release in one cluster what the second claims in another.
+        // The first round may release an allocation that the second gives to another cluster.
         for round in 0..3 {
             let mut changed = false;
             for key in &keys {
@@ -116,7 +116,7 @@ impl Plane {
         Err("it does not come to rest".to_owned())
     }
 
-    /// The clusters whose Works hold a fort, those on their way out in brackets.
+    /// The clusters whose Works have a fort; in brackets if the Work is being deleted.
     pub(crate) fn hosts(&self) -> String {
         let hosts = hosts(&self.stored);
         let one = |(key, leaving): &(String, bool)| {
@@ -125,7 +125,7 @@ impl Plane {
         hosts.iter().map(one).collect::<Vec<_>>().join(" ")
     }
 
-    /// At rest, one cluster of the schedule hosts the fort, if there is a schedule.
+    /// Checks that one cluster of the schedule hosts the fort, if there is a schedule.
     pub(crate) fn check_rest(&self) -> Result<(), String> {
         let hosts = self.hosts();
         let scheduled = match schedule(&self.bindings) {
@@ -139,7 +139,7 @@ impl Plane {
         Err(format!("at rest {hosts:?} host the fort of {scheduled:?}"))
     }
 
-    /// Writes the Works where the server reads them.
+    /// Writes the Works to the state file of the server.
     fn save(&self) {
         self.served.works(&self.stored.works.values().collect::<Vec<_>>());
     }
@@ -149,14 +149,14 @@ fn cluster(key: &str) -> &str {
     key.split_once('/').unwrap().0
 }
 
-/// What is stored of an object that was let in.
+/// The stored object after admission.
 fn admitted(decision: &Decision, object: &str) -> Value {
     let mut work = decision.apply(object);
     mutating_config(&mut work);
     work
 }
 
-/// The object and the whole body, with what the documentation of this folder says put in.
+/// The object and the whole body, with the substitutions described in the module docs.
 fn substituted(body: &Body, old: Option<&Value>) -> (String, String) {
     let recorded = || body.part(&["object"]).unwrap_or("null").to_owned();
     let Some(old) = old else {
@@ -165,7 +165,7 @@ fn substituted(body: &Body, old: Option<&Value>) -> (String, String) {
             text = splice::replace(&text, &["request", "oldObject"], "null");
             text = splice::replace(&text, &["request", "operation"], "\"CREATE\"");
         }
-        // A review about a Work that is gone already goes as it was recorded.
+        // A review of a Work that is gone is sent unchanged.
         return (recorded(), text);
     };
     let object = match body.what {

@@ -10,26 +10,26 @@ use super::splice;
 /// A review of a Work.
 #[derive(Clone, Debug)]
 pub(crate) struct Body {
-    /// Its place among the recorded bodies, or the name of its file: for messages.
+    /// Its number in the recording, or the name of its file, for messages.
     pub(crate) name: String,
-    /// As it was received.
+    /// The body, byte for byte.
     pub(crate) text: String,
-    /// What it is about: `CLUSTER/NAME`.
+    /// The Work: `CLUSTER/NAME`.
     pub(crate) key: String,
     pub(crate) what: What,
     pub(crate) dry_run: bool,
 }
 
-/// Who sends such a review.
+/// The cause of a review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
-    /// The binding controller, with a manifest as it makes one from the template.
+    /// The binding controller writes a manifest made from the template.
     Write,
-    /// A user, who labels what is stored.
+    /// A user labels the stored Work.
     Label,
-    /// The user that deletes a Work.
+    /// A Work is deleted.
     Delete,
-    /// The execution controller, which takes the finalizer off a deleted Work.
+    /// The execution controller removes the finalizer of a deleted Work.
     Finalizer,
 }
 
@@ -57,12 +57,11 @@ impl Body {
         }
     }
 
-    /// A captured review.
     pub(crate) fn captured(name: &str) -> Self {
         Self::read(name, capture(name))
     }
 
-    /// A part of the request, as it was received; none where there is nothing or null.
+    /// The text of a part of the request; `None` if it is absent or null.
     pub(crate) fn part(&self, path: &[&str]) -> Option<&str> {
         splice::at(&self.text, &[&["request"], path].concat()).filter(|text| *text != "null")
     }
@@ -81,7 +80,6 @@ fn captures() -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "tests", "data", "captures"].iter().collect()
 }
 
-/// The text of a capture.
 pub(crate) fn capture(name: &str) -> String {
     std::fs::read_to_string(captures().join(name).with_extension("json")).unwrap()
 }
@@ -96,7 +94,7 @@ pub(crate) fn all_reviews() -> Vec<String> {
     names
 }
 
-/// Bindings by name, as they were received.
+/// The text of bindings by name.
 pub(crate) type Bindings = BTreeMap<String, String>;
 
 /// These captures of bindings.
@@ -109,40 +107,39 @@ pub(crate) fn bindings(names: &[&str]) -> Bindings {
     names.iter().map(binding).collect()
 }
 
-/// The clusters of the binding of the Rollout, and whether it is on its way out; none where it is not there.
+/// The clusters of the binding of the Rollout, and whether it is being deleted; `None` without a binding.
 pub(crate) fn schedule(bindings: &Bindings) -> Option<(Vec<String>, bool)> {
     let binding: Value = serde_json::from_str(bindings.get("checkout-rollout")?).unwrap();
     let clusters = binding["spec"]["clusters"].as_array().cloned().unwrap_or_default();
-    // As in the schedule, with their replicas.
+    // With their replicas, as in the schedule.
     let clusters = clusters.iter().map(|cluster| {
         format!("{}={}", cluster["name"].as_str().unwrap(), cluster["replicas"].as_i64().unwrap_or(0))
     });
     Some((clusters.collect(), binding["metadata"].get("deletionTimestamp").is_some()))
 }
 
-/// A recorded call, with all that was there at that moment.
+/// A recorded call, with the bindings at that time.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
-    /// Its place among the calls, from 1.
+    /// Its number in the recording, from 1.
     pub(crate) number: usize,
     pub(crate) step: String,
-    /// Where it was sent to.
+    /// The path of the request.
     pub(crate) path: String,
     pub(crate) text: String,
     pub(crate) bindings: Bindings,
 }
 
 impl Call {
-    /// The review of a Work that it is, if it is one.
+    /// The review, if the call is a review of a Work.
     pub(crate) fn review(&self) -> Option<Body> {
         (self.path == "/mutate/works").then(|| Body::read(&self.number.to_string(), self.text.clone()))
     }
 }
 
 /// The recorded run.
-///
-/// Bodies and events of bindings came in on different ways, so their order is that of arrival. What a live read of the
-/// body's own binding returned while that body waited was recorded with it, and counts more than the order.
+/// Bodies and binding events were recorded on different connections, in the order of arrival. The binding
+/// that was read while a body waited is recorded with the body, and overrides that order.
 pub(crate) fn sequence() -> Vec<Call> {
     let read = |name: &str| std::fs::read_to_string(captures().join(name)).unwrap();
     let bodies: Vec<String> =
@@ -178,7 +175,7 @@ pub(crate) fn sequence() -> Vec<Call> {
     calls
 }
 
-/// A watch event: which binding and version, whether it is gone, and the object.
+/// A watch event: name and version of the binding, whether it is deleted, and the object.
 fn event(line: &str) -> ((String, u64), (bool, String)) {
     let object = splice::at(line, &["object"]).unwrap();
     let event: Value = serde_json::from_str(line).unwrap();

@@ -1,4 +1,4 @@
-//! Captures of other runs that belong together, in their order.
+//! Short sequences of captures from other runs.
 
 use super::plane::Plane;
 use super::recording::{Body, What, bindings};
@@ -16,7 +16,7 @@ pub(crate) fn at_three_to_one() -> Plane {
     plane
 }
 
-/// Delivers captures, each twice where it is a write, and says after each which cluster has to host the fort.
+/// Delivers captures, writes twice, and checks after each that `hosts` hosts the fort.
 pub(crate) fn deliver(plane: &mut Plane, hosts: &str, names: &[&str]) {
     for name in names {
         let body = Body::captured(name);
@@ -26,7 +26,7 @@ pub(crate) fn deliver(plane: &mut Plane, hosts: &str, names: &[&str]) {
             assert_eq!(plane.deliver(&body).unwrap().1, Written::Dropped, "{name}");
             let recorded = splice::at(&body.text, &[&["request", "object"][..], REPLICAS].concat()).unwrap();
             let stored = &plane.work(&body.key)["spec"]["workload"]["manifests"][0]["spec"]["replicas"];
-            assert_eq!(stored.to_string(), recorded, "{name}: replicas are Karmada's business");
+            assert_eq!(stored.to_string(), recorded, "{name}: replicas are set by Karmada");
         }
     }
 }
@@ -48,7 +48,7 @@ fn at_zero_replicas_one_cluster_hosts_the_fort() {
 }
 
 #[test]
-fn other_shares_and_none_at_all_leave_the_fort_where_it_is() {
+fn other_shares_and_no_shares_do_not_move_the_fort() {
     let mut plane = at_three_to_one();
     plane.bind(&bindings(&["rb-at-work-update-cluster-z-reweight-stale"]));
     let reweight = [
@@ -64,7 +64,7 @@ fn other_shares_and_none_at_all_leave_the_fort_where_it_is() {
         "work-update-cluster-z-scale-to-0",
     ];
     deliver(&mut plane, "cluster-x", &scale_to_0);
-    // Deleted while the binding still lists both.
+    // Deleted while the binding still lists both clusters.
     plane.bind(&bindings(&["rb-at-work-finalizer-cluster-x"]));
     deliver(&mut plane, "(cluster-x)", &["work-delete-cluster-x", "work-delete-cluster-z"]);
     deliver(&mut plane, "", &["work-finalizer-cluster-x", "work-finalizer-cluster-z"]);
@@ -72,14 +72,14 @@ fn other_shares_and_none_at_all_leave_the_fort_where_it_is() {
 }
 
 #[test]
-fn a_dry_run_is_answered_alike_and_claims_nothing() {
+fn a_dry_run_has_the_same_answer_and_claims_nothing() {
     let mut plane = Plane::new(None);
     plane.bind(&bindings(&["rb-at-work-update-cluster-z-takes-over"]));
     let real = Body::captured("work-update-cluster-z-takes-over");
     let dry = splice::replace(&real.text, &["request", "dryRun"], "true");
     let dry = plane.ask(&Body::read("dry", dry)).0;
     assert_eq!(dry.paths(), ["record"], "z would host the fort");
-    // Had it been claimed, it would stay there.
+    // A claim would keep the fort there.
     plane.bind(&bindings(&["rb-w31"]));
     deliver(&mut plane, "cluster-x", &["work-create-cluster-x-w31", "work-create-cluster-z-w31"]);
     for name in ["work-dryrun-label-cluster-z", "work-dryrun-delete"] {
@@ -90,7 +90,7 @@ fn a_dry_run_is_answered_alike_and_claims_nothing() {
 }
 
 #[test]
-fn what_is_labelled_keeps_its_revision() {
+fn a_label_keeps_the_revision() {
     let mut plane = at_three_to_one();
     for (name, key) in [("work-label-cluster-x", X), ("work-label-cluster-z", Z)] {
         let mut before = plane.work(key).clone();
@@ -103,7 +103,7 @@ fn what_is_labelled_keeps_its_revision() {
 }
 
 #[test]
-fn works_that_no_policy_selects_are_stored_as_they_came() {
+fn works_that_no_policy_selects_are_stored_unchanged() {
     let mut plane = Plane::new(None);
     plane.bind(&bindings(&["rb-attached-configmap", "rb-attached-secret", "rb-deployment"]));
     for name in [

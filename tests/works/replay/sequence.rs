@@ -18,20 +18,20 @@ spec:
     fort: {allocation: fort, steps: /spec/strategy/canary/steps, match: {type: Fort}, field: /properties/pull}
 ";
 
-/// Who hosts the fort after a body about the Rollout, from that body on; in brackets: its Work is on its way out.
+/// The host of the fort from a body about the Rollout on; in brackets if its Work is being deleted.
 const HOSTS: &[(&str, &str)] = &[
     ("1-create 5", "cluster-x"),
-    // The policy has lost x. Its Work is deleted, and gone, before z takes the fort.
+    // The policy drops x. The Work in x is gone before z hosts the fort.
     ("5-remove-cluster-x 70", "(cluster-x)"),
     ("5-remove-cluster-x 75", ""),
     ("5-remove-cluster-x 77", "cluster-z"),
-    // x is back, and the fort stays.
+    // x returns, and the fort stays.
     ("7-delete 102", "(cluster-z)"),
     ("7-delete 105", ""),
 ];
 
-/// Replays everything that concerns Works: each body, then each repeated at once, with `between` before each step. Gives
-/// who hosts the fort after each body that changed it.
+/// Replays all reviews of Works, each twice, with `between` before each step. Returns the host of the fort
+/// after each body that changed it.
 fn replay(plane: &mut Plane, mut between: impl FnMut(&mut Plane)) -> Result<Vec<(String, String)>, String> {
     let calls = sequence();
     let mut hosts: Vec<(String, String)> = Vec::new();
@@ -44,7 +44,7 @@ fn replay(plane: &mut Plane, mut between: impl FnMut(&mut Plane)) -> Result<Vec<
             let is_ours = body.kind() == "Rollout" && body.what == What::Write;
             assert!(is_ours || decision.is_untouched(), "{}: {decision:?}", body.name);
             if body.what == What::Write {
-                // What a restart of Karmada does: the same write again. With the same answer nothing is written.
+                // A restart of Karmada repeats the write. The same answer changes nothing.
                 assert_eq!(plane.deliver(&body)?.1, Written::Dropped, "{}", body.name);
             }
             if hosts.last().map_or("", |(_, hosts)| hosts) != plane.hosts() {
@@ -64,10 +64,10 @@ fn assert_hosts(hosts: &[(String, String)]) {
 }
 
 #[test]
-fn the_recorded_run_has_one_fort_and_moves_it_when_its_cluster_is_free_of_it() {
+fn the_recorded_run_has_one_fort_and_moves_it_when_the_old_host_is_gone() {
     let mut plane = Plane::new(Some(AFTER_RELEASE));
     assert_hosts(&replay(&mut plane, |_| ()).unwrap());
-    assert!(plane.stored.works.is_empty(), "everything was deleted in the end");
+    assert!(plane.stored.works.is_empty(), "all Works are deleted at the end");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn the_built_in_policy_does_the_same() {
 }
 
 #[test]
-fn a_server_that_starts_anew_at_each_step_does_the_same_with_its_ledger_and_without() {
+fn a_server_that_restarts_at_each_step_does_the_same_with_and_without_its_ledger() {
     let mut plane = Plane::new(Some(AFTER_RELEASE));
     let mut keeps_ledger = true;
     let restart = |plane: &mut Plane| {
@@ -86,9 +86,9 @@ fn a_server_that_starts_anew_at_each_step_does_the_same_with_its_ledger_and_with
     assert_hosts(&replay(&mut plane, restart).unwrap());
 }
 
-/// The recorded run holds what it is there to find.
+/// Without handover the recorded run has two forts, so it tests the handover.
 #[test]
-fn the_recorded_run_has_two_forts_where_nobody_waits() {
+fn the_recorded_run_without_handover_has_two_forts() {
     let policy = AFTER_RELEASE.replace("AfterRelease", "Immediate");
     let problem = replay(&mut Plane::new(Some(&policy)), |_| ()).unwrap_err();
     assert!(problem.starts_with("66: more than one fort"), "{problem}");
@@ -109,7 +109,7 @@ fn the_recording_has_all_steps_and_the_bindings_of_each_moment() {
             What::Write => count[0] += 1,
             What::Delete => count[1] += 1,
             What::Finalizer => count[2] += 1,
-            What::Label => panic!("{}: there is no label", body.name),
+            What::Label => panic!("{}: unexpected label", body.name),
         }
     }
     assert_eq!(count, [17, 10, 9]);

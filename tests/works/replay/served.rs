@@ -1,4 +1,4 @@
-//! A server as a process, the files that it reads, and what it answers.
+//! A server process, its state files, and its replies.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::recording::Bindings;
 use crate::spawned::server::Spawned;
 use crate::spawned::wire::{Certificates, ask, post};
 
-/// Where Karmada's API server would post reviews of Works to.
+/// The URL to which Karmada's API server posts reviews of Works.
 pub(crate) const WORKS: &str = "/mutate/works?timeout=10s";
 
 /// A running server with state and a ledger in files.
@@ -24,18 +24,18 @@ pub(crate) struct Served {
     process: Option<Spawned>,
 }
 
-/// What the server answered to a review: a decision.
+/// The server's decision about a review.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Decision {
     pub(crate) allowed: bool,
     pub(crate) message: String,
     pub(crate) warnings: Vec<String>,
-    /// The patch, decoded; `[]` where there is none.
+    /// The decoded patch; `[]` without one.
     pub(crate) patch: Value,
 }
 
 impl Served {
-    /// Starts one, with the built-in policy or this one, and nothing in its state.
+    /// Starts a server with this or the built-in policy, and empty state.
     pub(crate) fn start(policy: Option<&str>) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let certificates = Certificates::issue();
@@ -65,7 +65,7 @@ impl Served {
         self.process = Some(Spawned::start(arguments));
     }
 
-    /// Kills and restarts it, with its ledger or without.
+    /// Kills and restarts the server, with or without its ledger.
     pub(crate) fn restart(&mut self, keeps_ledger: bool) {
         assert!(self.process.take().unwrap().runs());
         if !keeps_ledger && self.at("ledger").exists() {
@@ -74,30 +74,30 @@ impl Served {
         self.spawn();
     }
 
-    /// What `curl` needs: the port, and the file with the authority.
+    /// The port and the authority file, for `curl`.
     pub(crate) fn port_and_authority(&self) -> (u16, PathBuf) {
         (self.process.as_ref().unwrap().secure.port(), self.certificates.directory().join("ca.crt"))
     }
 
-    /// From now on these are the bindings.
+    /// Replaces the bindings.
     pub(crate) fn bindings(&self, bindings: &Bindings) {
         self.write("bindings.json", &bindings.values().map(String::as_str).collect::<Vec<_>>());
     }
 
-    /// From now on these are the Works.
+    /// Replaces the Works.
     pub(crate) fn works(&self, works: &[&Value]) {
         let texts: Vec<String> = works.iter().map(ToString::to_string).collect();
         self.write("works.json", &texts.iter().map(String::as_str).collect::<Vec<_>>());
     }
 
-    /// Puts a list in the place of a state file, as a whole.
+    /// Replaces a state file atomically.
     fn write(&self, name: &str, items: &[&str]) {
         let list = format!(r#"{{"apiVersion":"v1","kind":"List","items":[{}]}}"#, items.join(","));
         std::fs::write(self.at("next"), list).unwrap();
         std::fs::rename(self.at("next"), self.at("state").join(name)).unwrap();
     }
 
-    /// What comes back for a body: the status, and JSON.
+    /// Posts a body. Returns status and JSON of the reply.
     pub(crate) fn exchange(&self, target: &str, body: &str) -> (u16, Value) {
         let server = self.process.as_ref().unwrap().secure;
         let reply = ask(server, &self.client, &post(target, body.as_bytes()));
@@ -107,7 +107,7 @@ impl Served {
         (status, serde_json::from_str(body).unwrap())
     }
 
-    /// What is decided about a Work.
+    /// Posts a review and reads the decision.
     pub(crate) fn review(&self, body: &str) -> Decision {
         let (status, reply) = self.exchange(WORKS, body);
         assert_eq!(status, 200, "{reply}");
@@ -141,7 +141,7 @@ impl Decision {
         }
     }
 
-    /// Whether the Work is allowed unchanged, without a warning.
+    /// Whether the Work is allowed unchanged and without warnings.
     pub(crate) fn is_untouched(&self) -> bool {
         *self
             == Self {
@@ -152,7 +152,7 @@ impl Decision {
             }
     }
 
-    /// The paths of the patch. Those in the first manifest begin with `~`, the record is `record` and its marker `marker`.
+    /// The paths of the patch: `~/...` in the first manifest, `record` for the record and `marker` for its marker.
     pub(crate) fn paths(&self) -> Vec<String> {
         let path = |operation: &Value| {
             operation["path"]
@@ -165,7 +165,7 @@ impl Decision {
         self.patch.as_array().unwrap().iter().map(path).collect()
     }
 
-    /// `object`, patched.
+    /// Applies the patch to `object`.
     pub(crate) fn apply(&self, object: &str) -> Value {
         assert!(self.allowed, "{}", self.message);
         let mut object: Value = serde_json::from_str(object).unwrap();

@@ -1,10 +1,10 @@
-//! Other text in the middle of JSON that otherwise keeps its bytes.
+//! Replaces a part of a JSON text and keeps all other bytes.
 
 use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-/// The value at `path`, as it stands in `text`. A number is a place in a list.
+/// The text of the value at `path`. A number is a list index.
 pub(crate) fn at<'t>(text: &'t str, path: &[&str]) -> Option<&'t str> {
     let mut piece = text;
     for name in path {
@@ -19,17 +19,17 @@ pub(crate) fn at<'t>(text: &'t str, path: &[&str]) -> Option<&'t str> {
     Some(piece)
 }
 
-/// `text` with `value` at `path`, where something is.
+/// `text` with the value at `path` replaced. Panics if there is none.
 pub(crate) fn replace(text: &str, path: &[&str], value: &str) -> String {
-    let piece = at(text, path).expect("something is there");
+    let piece = at(text, path).expect("a value at the path");
     let start = piece.as_ptr().addr() - text.as_ptr().addr();
     [&text[..start], value, &text[start + piece.len()..]].concat()
 }
 
-/// `text` with one more member at the head of the map at `path`, which is not empty.
+/// `text` with a member added at the head of the map at `path`, which must not be empty.
 pub(crate) fn insert(text: &str, path: &[&str], name: &str, value: &str) -> String {
-    let map = at(text, path).expect("something is there");
-    let rest = map.strip_prefix('{').expect("it is a map");
+    let map = at(text, path).expect("a value at the path");
+    let rest = map.strip_prefix('{').expect("a map");
     replace(text, path, &format!("{{{}:{value},{rest}", serde_json::Value::from(name)))
 }
 

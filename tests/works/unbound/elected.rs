@@ -1,4 +1,4 @@
-//! The elected replica and Works without a binding: policies touch them as they come, change and go.
+//! The elected replica and Works without a binding: added, changed and removed policies touch them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::{NETWORK, api, as_written, endpoint_slice, namespace, policies, quota, service, stored, work};
 use crate::api::{Api, Written};
 
-/// The Works of a Namespace and of a quota, as stored before there is a policy.
+/// The Works of a Namespace and of a quota, stored without policies.
 const CLUSTERS: [&str; 3] = ["cluster-x", "cluster-z", "other"];
 
 struct World {
@@ -66,7 +66,7 @@ impl World {
         ObservedWork { uid: cluster.to_owned(), version: None, generation: 1, deleting: false, sync }
     }
 
-    /// Other policies are active; gives which Works are touched until nothing is left to do.
+    /// Activates policies and returns the Works touched until none is due.
     fn follow(&mut self, set: PolicySet) -> Vec<String> {
         self.api.restart_reviser(service(set.clone()));
         self.set = set;
@@ -102,7 +102,7 @@ impl World {
         touched
     }
 
-    /// How many Works the policy selects, and how many of them are as it says.
+    /// The number of Works that the policy selects, and of those up to date.
     fn counted(&self) -> (usize, usize) {
         let counts = self.planner.work_counts().unwrap();
         let owner = Owner::Cluster { name: "p".into() };
@@ -112,17 +112,17 @@ impl World {
 }
 
 #[test]
-fn policies_touch_works_without_a_binding_as_they_come_change_and_go() {
+fn added_changed_and_removed_policies_touch_works_without_a_binding() {
     let mut world = World::new();
     assert_eq!(world.follow(policies("v1", "Namespace", &[NETWORK])), ["cluster-x", "cluster-z"]);
     assert_eq!((world.counted(), world.planner.stale()), ((2, 2), 0));
-    // Replicas are restarted, and nothing is to be done.
+    // After a restart no Work is touched.
     assert_eq!(world.follow(policies("v1", "Namespace", &[NETWORK])), [] as [&str; 0]);
     let other = NETWORK.replace("network-", "net-");
     assert_eq!(world.follow(policies("v1", "Namespace", &[&other])), ["cluster-x", "cluster-z"]);
     let labels = &stored(&world.api, "cluster-z")["spec"]["workload"]["manifests"][0]["metadata"]["labels"];
     assert_eq!(labels["topology.istio.io/network"], "net-cluster-z");
-    // The one kind is undone and the other revised.
+    // The first kind is undone and the second revised.
     assert_eq!(
         world.follow(policies("v1", "ResourceQuota", &[NETWORK])),
         ["cluster-x", "cluster-z", "other"]
@@ -147,7 +147,7 @@ fn a_rule_that_needs_a_schedule_leaves_the_work_counted_and_not_current() {
 }
 
 #[test]
-fn what_the_door_leaves_alone_does_not_concern_the_elected_replica() {
+fn the_elected_replica_ignores_works_that_the_door_does_not_revise() {
     let slices = policies("discovery.k8s.io/v1", "EndpointSlice", &[NETWORK]);
     assert_eq!(sync(&slices, &endpoint_slice(true)), None);
     let dispatched = sync(&slices, &endpoint_slice(false)).unwrap();
@@ -159,7 +159,7 @@ fn what_the_door_leaves_alone_does_not_concern_the_elected_replica() {
     suspended["spec"]["suspendDispatching"] = true.into();
     let sync_of = sync(&slices, &suspended).unwrap();
     assert_eq!((sync_of.status, sync_of.policies.len()), (SyncStatus::Outdated, 0));
-    // To touch a Work that has lost its binding is of no use.
+    // A Work that has lost its binding is not touched.
     let mut lost = work(&json!({"apiVersion": "v1", "kind": "ResourceQuota",
         "metadata": {"name": "q", "namespace": "shop"}, "spec": {}}));
     lost["metadata"]["labels"] = json!({"resourcebinding.karmada.io/permanent-id": "i"});

@@ -1,10 +1,10 @@
-//! Works that Karmada makes without a binding: the door revises them, and reads no binding.
+//! Works that Karmada creates without a binding: the door revises them without reading a binding.
 //!
-//! The Works of Namespaces are captured ones. Those of other kinds are written here after the controllers of Karmada that make them.
+//! The Works of Namespaces are captured. Those of other kinds follow the source of Karmada's controllers.
 //!
-//! * `revised`: what the door makes of them, when they come again, and when policies change and go.
+//! * `revised`: their revision, repeated writes, and changed and removed policies.
 //! * `refused`: rules that need a schedule, and Works that have lost their binding.
-//! * `elected`: what the elected replica makes of them.
+//! * `elected`: what the elected replica touches.
 
 mod elected;
 mod refused;
@@ -28,7 +28,7 @@ use crate::replay::capture;
 /// The label that karmada#2236 asked for.
 const NETWORK: &str = r#"{"name":"network","patch":{"type":"Merge","value":{"metadata":{"labels":{"topology.istio.io/network":"network-${cluster.name}"}}}}}"#;
 
-/// A policy of these rules for one kind, or none for no rules.
+/// A policy with these rules for one kind; no policy without rules.
 fn policies(api_version: &str, kind: &str, rules: &[&str]) -> PolicySet {
     let text = format!(
         r#"{{"apiVersion":"reviser.io/v1alpha1","kind":"ClusterRevisionPolicy","metadata":{{"name":"p"}},"spec":{{
@@ -41,7 +41,7 @@ fn policies(api_version: &str, kind: &str, rules: &[&str]) -> PolicySet {
     policy::compile(&documents).unwrap()
 }
 
-/// A ledger whose entries are on bindings, as an API server has them. There is none here.
+/// A ledger in the annotations of bindings, where no binding exists.
 #[derive(Debug)]
 struct OnBindings;
 
@@ -73,17 +73,17 @@ impl Ledger for OnBindings {
     }
 }
 
-/// A service of these policies that can read neither bindings nor Works nor a ledger.
+/// A service without bindings, Works and ledger.
 fn service(policies: PolicySet) -> Service {
     Service::new(policies, Arc::new(OnBindings))
 }
 
-/// An API server whose door can read neither bindings nor Works.
+/// An API server whose door has no bindings and Works.
 fn api(policies: PolicySet) -> Api {
     Api::new(State::default(), service(policies))
 }
 
-/// The one object that is on Karmada's API server, whatever is asked for.
+/// A template lister that returns one object for every workload.
 #[derive(Debug)]
 struct Template(String);
 
@@ -103,14 +103,14 @@ fn namespace(cluster: &str) -> Value {
     work
 }
 
-/// A Work as Karmada's `CreateOrUpdateWork` makes one of this manifest.
+/// A Work of this manifest as Karmada's `CreateOrUpdateWork` creates it.
 fn work(manifest: &Value) -> Value {
     json!({"apiVersion": "work.karmada.io/v1alpha1", "kind": "Work",
         "metadata": {"name": "w", "finalizers": ["karmada.io/execution-controller"]},
         "spec": {"workload": {"manifests": [manifest]}}})
 }
 
-/// What `federatedResourceQuotaSync` makes of a `FederatedResourceQuota`.
+/// A quota as `federatedResourceQuotaSync` creates it from a `FederatedResourceQuota`.
 fn quota() -> Value {
     let mut work = work(&json!({"apiVersion": "v1", "kind": "ResourceQuota",
         "metadata": {"name": "team", "namespace": "shop", "labels": {"karmada.io/managed": "true"},
@@ -121,7 +121,7 @@ fn quota() -> Value {
     work
 }
 
-/// What the controllers of a `MultiClusterService` make of an `EndpointSlice` of `cluster-a`: collected there, or dispatched to others.
+/// The Work of an `EndpointSlice` of `cluster-a` for a `MultiClusterService`: collected there, or dispatched to others.
 fn endpoint_slice(is_collected: bool) -> Value {
     let mut work = work(&json!({"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice",
         "metadata": {"name": "web-1", "namespace": "shop", "labels": {"kubernetes.io/service-name": "web"}},
@@ -139,7 +139,7 @@ fn endpoint_slice(is_collected: bool) -> Value {
     work
 }
 
-/// Writes a Work over what is stored as Karmada does: its spec is Karmada's, and annotations and labels that others set stay.
+/// Updates a Work as Karmada does: it replaces the spec, and keeps annotations and labels of others.
 fn karmada_writes(api: &Api, cluster: &str, work: &Value) -> Written {
     let stored = api.state.lock().works.get(cluster).cloned();
     let mut next = work.clone();
@@ -159,7 +159,7 @@ fn stored(api: &Api, cluster: &str) -> Value {
     api.state.lock().works[cluster].clone()
 }
 
-/// What is stored of a Work where no webhook of ours is installed.
+/// The stored Work if reviser is not installed.
 fn as_written(work: &Value) -> Value {
     let mut work = work.clone();
     crate::api::mutating_config(&mut work);

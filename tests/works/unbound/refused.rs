@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{NETWORK, api, as_written, namespace, policies, quota, stored, work};
 use crate::api::{Api, State, Written};
 
-/// A rule with this member, and a condition if there is one.
+/// A rule with this action.
 fn rule(action: &str) -> String {
     format!(r#"{{"name":"r",{action}}}"#)
 }
@@ -24,7 +24,7 @@ fn refusal(api: &Api, written: Value) -> String {
 }
 
 #[test]
-fn what_needs_the_schedule_is_refused_with_its_reason() {
+fn a_rule_that_needs_the_schedule_is_refused_with_the_reason() {
     let no_schedule =
         "the Work has no binding, so that there is no schedule; remove the rule for this object, or ";
     for (rule, problem) in [
@@ -63,14 +63,14 @@ fn what_needs_the_schedule_is_refused_with_its_reason() {
 }
 
 #[test]
-fn replicas_that_the_object_does_not_have_are_refused_when_they_are_read() {
+fn reading_replicas_of_an_object_without_them_is_refused() {
     let api = api(policies("v1", "Namespace", &[&label("replicas")]));
     let refusal = refusal(&api, namespace("cluster-x"));
     let expected = "replicas is not defined: the Work has no binding, and the object does not say how many replicas it has; ";
     assert!(refusal.contains(expected), "{refusal}");
 }
 
-/// A `ResourceQuota` comes from a `FederatedResourceQuota` or from a `PropagationPolicy`. With a binding there is nothing that a rule can't do.
+/// A `ResourceQuota` is made from a `FederatedResourceQuota` or by a `PropagationPolicy`. With a binding every rule works.
 #[test]
 fn the_same_kind_with_a_binding_has_a_schedule() {
     let with_a_binding = r#""when":"has(object.metadata.annotations) && 'resourcebinding.karmada.io/name' in object.metadata.annotations""#;
@@ -94,7 +94,7 @@ fn the_same_kind_with_a_binding_has_a_schedule() {
 }
 
 #[test]
-fn a_work_that_has_lost_its_binding_is_not_taken_for_one_that_has_none() {
+fn a_work_that_has_lost_its_binding_is_refused() {
     let quota_with = |change: fn(&mut Value)| {
         let mut work = quota();
         change(&mut work);
@@ -119,23 +119,23 @@ fn a_work_that_has_lost_its_binding_is_not_taken_for_one_that_has_none() {
              from one; let Karmada write the Work again, which restores the annotation, or remove that field"
         );
         assert_eq!(refusal, expected);
-        // What no policy selects is not looked at.
+        // A Work that no policy selects is not checked.
         let api = api(policies("v1", "ConfigMap", &[NETWORK]));
         assert_eq!(api.put("a", written.clone()), Written::Stored);
         assert_eq!(stored(&api, "a"), as_written(written));
     }
 }
 
-/// The cluster is the namespace of the Work, and is not guessed.
+/// The cluster is taken only from the namespace of the Work.
 #[test]
-fn a_work_in_no_namespace_of_a_cluster_is_refused() {
+fn a_work_outside_execution_namespaces_is_refused() {
     let api = api(policies("v1", "Namespace", &[NETWORK]));
     let refusal = refusal_at(&api, "", namespace("cluster-x"));
     assert!(
         refusal.starts_with("/metadata/namespace: \"karmada-es-\" is no execution namespace"),
         "{refusal}"
     );
-    // A manifest that says that it was revised, without a record.
+    // A manifest with the marker but without a record.
     let mut marked = work(&json!({"apiVersion": "v1", "kind": "Namespace",
         "metadata": {"name": "shop", "annotations": {"reviser.io/revised": "0"}}}));
     marked["metadata"]["annotations"] = json!({});

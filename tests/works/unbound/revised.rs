@@ -1,4 +1,4 @@
-//! What the door makes of Works without a binding.
+//! The revision of Works without a binding.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn network(work: &Value) -> Option<&str> {
 }
 
 #[test]
-fn a_captured_namespace_gets_the_label_of_its_cluster_and_is_stored_once() {
+fn a_captured_namespace_is_labelled_with_its_cluster_and_stored_once() {
     let mut api = api(policies("v1", "Namespace", &[NETWORK]));
     for cluster in ["cluster-x", "cluster-z"] {
         let written = namespace(cluster);
@@ -24,14 +24,14 @@ fn a_captured_namespace_gets_the_label_of_its_cluster_and_is_stored_once() {
         assert_eq!(network(&revised), Some(format!("network-{cluster}").as_str()));
         assert!(revised["metadata"]["annotations"]["reviser.io/revision"].is_string(), "{revised}");
         assert!(manifest(&revised)["metadata"]["annotations"]["reviser.io/revised"].is_string());
-        // All else is as Karmada wrote it.
+        // All other fields are Karmada's.
         let mut rest = revised.clone();
         rest["metadata"].as_object_mut().unwrap().remove("annotations");
         let rest_of_manifest = &mut rest["spec"]["workload"]["manifests"][0]["metadata"];
         rest_of_manifest["labels"].as_object_mut().unwrap().remove("topology.istio.io/network");
         rest_of_manifest["annotations"].as_object_mut().unwrap().remove("reviser.io/revised");
         assert_eq!(as_written(&rest), as_written(&written));
-        // Karmada's next reconcile, a touch and a label of a user change nothing that is ours.
+        // Karmada's next reconcile, a touch and a label of a user keep the revision.
         assert_eq!(karmada_writes(&api, cluster, &written), Written::Dropped);
         assert_eq!(api.put(cluster, revised.clone()), Written::Dropped);
         let mut labelled = revised.clone();
@@ -39,7 +39,7 @@ fn a_captured_namespace_gets_the_label_of_its_cluster_and_is_stored_once() {
         assert_eq!(api.put(cluster, labelled), Written::Stored);
         assert_eq!(stored(&api, cluster)["spec"], revised["spec"]);
     }
-    // Another policy starts from what Karmada wrote.
+    // Another policy revises Karmada's manifest.
     let tier = r#"{"name":"tier","patch":{"type":"Merge","value":{"metadata":{"labels":{"tier":"${cluster.name}"}}}}}"#;
     api.restart_reviser(service(policies("v1", "Namespace", &[tier])));
     assert_eq!(api.put("cluster-x", stored(&api, "cluster-x")), Written::Stored);
@@ -48,7 +48,7 @@ fn a_captured_namespace_gets_the_label_of_its_cluster_and_is_stored_once() {
         (network(&revised), &manifest(&revised)["metadata"]["labels"]["tier"]),
         (None, &json!("cluster-x"))
     );
-    // Without one it is what Karmada wrote.
+    // Without a policy Karmada's manifest is restored.
     api.restart_reviser(service(policies("v1", "Namespace", &[])));
     for cluster in ["cluster-x", "cluster-z"] {
         assert_eq!(api.put(cluster, stored(&api, cluster)), Written::Stored);
@@ -60,7 +60,7 @@ fn a_captured_namespace_gets_the_label_of_its_cluster_and_is_stored_once() {
 }
 
 #[test]
-fn labels_that_a_user_changes_in_the_template_arrive_beside_ours() {
+fn labels_changed_in_the_template_are_kept_with_ours() {
     let api = api(policies("v1", "Namespace", &[NETWORK]));
     let mut written = namespace("cluster-x");
     assert_eq!(api.put("cluster-x", written.clone()), Written::Stored);
@@ -69,7 +69,7 @@ fn labels_that_a_user_changes_in_the_template_arrive_beside_ours() {
     let revised = stored(&api, "cluster-x");
     let labels = &manifest(&revised)["metadata"]["labels"];
     assert_eq!((&labels["team"], network(&revised)), (&json!("payments"), Some("network-cluster-x")));
-    // An override policy of Karmada comes before, and a rule has the last word.
+    // An override policy of Karmada is applied before the rules.
     written["spec"]["workload"]["manifests"][0]["metadata"]["labels"]["topology.istio.io/network"] =
         "override".into();
     written["metadata"]["annotations"] = json!({"policy.karmada.io/applied-cluster-overrides": "[]"});
@@ -79,7 +79,7 @@ fn labels_that_a_user_changes_in_the_template_arrive_beside_ours() {
 }
 
 #[test]
-fn a_namespace_that_no_policy_selects_by_name_stays_as_it_is() {
+fn a_namespace_that_no_policy_selects_is_unchanged() {
     let text = r#"{"apiVersion":"reviser.io/v1alpha1","kind":"ClusterRevisionPolicy","metadata":{"name":"p"},"spec":{
         "resourceSelectors":[{"apiVersion":"v1","kind":"Namespace","name":"istio-system"}],
         "rules":[{"name":"r","patch":{"type":"Merge","value":{"metadata":{"labels":{"a":"b"}}}}}]}}"#;
@@ -96,7 +96,7 @@ fn a_namespace_that_no_policy_selects_by_name_stays_as_it_is() {
 
 /// The other kinds that Karmada delivers without a binding.
 #[test]
-fn quotas_roles_and_dispatched_endpoint_slices_are_revised_too() {
+fn quotas_roles_and_dispatched_endpoint_slices_are_revised() {
     let role = work(&json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
         "metadata": {"name": "karmada-impersonator", "labels": {"karmada.io/system": "true"}}, "rules": []}));
     let binding = work(&json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
@@ -114,14 +114,14 @@ fn quotas_roles_and_dispatched_endpoint_slices_are_revised_too() {
         assert_eq!(karmada_writes(&api, "b", &written), Written::Dropped, "{kind}");
         api.restart_reviser(service(policies(api_version, kind, &[])));
         assert_eq!(api.put("b", stored(&api, "b")), Written::Stored, "{kind}");
-        // `mutating-config` has filled in the labels and annotations of what it wrote.
+        // `mutating-config` has recorded the labels and annotations.
         assert_eq!(stored(&api, "b"), as_written(&written), "{kind}");
     }
 }
 
-/// What was collected from a member goes to other members from there, so that a rule would apply to it twice.
+/// A collected object is dispatched to other members later, so a rule would apply twice.
 #[test]
-fn what_karmada_has_collected_from_a_member_stays_as_it_is() {
+fn a_work_collected_from_a_member_is_unchanged() {
     let before_1_14 = |mut work: Value| {
         work["spec"].as_object_mut().unwrap().remove("suspendDispatching");
         work["metadata"]["labels"] = json!({"propagation.karmada.io/instruction": "suppressed"});
@@ -158,7 +158,7 @@ fn replicas_are_those_of_the_manifest() {
     assert_eq!(manifest(&stored(&api, "a"))["metadata"]["labels"]["replicas"], "n-3");
 }
 
-/// The owner of the Work is the object that it was made from. An object of the same name is not.
+/// Only the owner of the Work is its template, not another object of the same name.
 #[test]
 fn the_template_is_read_where_it_owns_the_work() {
     let rule = r#"{"name":"r","patch":{"type":"Merge","value":{"metadata":{"labels":{"was":"${original.metadata.labels.team}"}}}}}"#;

@@ -1,19 +1,19 @@
-//! Reads replies.
+//! Reads whether the cluster of a reply hosts the allocation.
 
 use base64::Engine as _;
 use serde_json::Value;
 
-/// Whether the reply makes the cluster host the allocation.
+/// Whether a cluster hosts an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Placement {
-    /// It hosts it: the object is as it was.
+pub(crate) enum Hosting {
+    /// The object is unchanged.
     Hosts,
-    /// It does not: every step of the type has its field nulled.
+    /// Every step of the type has its field set to null.
     Elsewhere,
 }
 
-/// Reads the reply to a request with this uid about this object. The error is what is wrong with the reply.
-pub(crate) fn placement(body: &[u8], uid: &str, object: &Value) -> Result<Placement, String> {
+/// Reads the reply to a request with this uid and object. The error describes the first defect of the reply.
+pub(crate) fn read_reply(body: &[u8], uid: &str, object: &Value) -> Result<Hosting, String> {
     let reply: Value = serde_json::from_slice(body).map_err(|error| error.to_string())?;
     let response = &reply["response"];
     if response["uid"] != uid || response["successful"] != true || response["patchType"] != "JSONPatch" {
@@ -27,8 +27,8 @@ pub(crate) fn placement(body: &[u8], uid: &str, object: &Value) -> Result<Placem
     meaning(object, revised)
 }
 
-/// What it means that `object` has become `revised`. Nothing but the field of the steps may differ.
-fn meaning(object: &Value, mut revised: Value) -> Result<Placement, String> {
+/// Compares `object` with its revision. Only the field of the steps may differ.
+fn meaning(object: &Value, mut revised: Value) -> Result<Hosting, String> {
     const STEPS: &str = "/spec/strategy/canary/steps";
     let mut nulled = Vec::new();
     let steps = revised.pointer_mut(STEPS).and_then(Value::as_array_mut).ok_or("the steps are gone")?;
@@ -44,14 +44,14 @@ fn meaning(object: &Value, mut revised: Value) -> Result<Placement, String> {
         return Err(format!("more has changed than the field of the steps: {revised}"));
     }
     match (nulled.contains(&true), nulled.contains(&false)) {
-        (false, true) => Ok(Placement::Hosts),
-        (true, false) => Ok(Placement::Elsewhere),
+        (false, true) => Ok(Hosting::Hosts),
+        (true, false) => Ok(Hosting::Elsewhere),
         _ => Err(format!("some of the steps are nulled and some are not: {nulled:?}")),
     }
 }
 
 #[test]
-fn a_revision_that_is_no_answer_is_seen() {
+fn an_invalid_revision_is_an_error() {
     let object = crate::history::Workload::new("Rollout", "ns", "app", Vec::new()).object;
     let change = |path: &str, value: Value| {
         let mut revised = object.clone();
@@ -59,10 +59,10 @@ fn a_revision_that_is_no_answer_is_seen() {
         revised
     };
     let pull = |step: usize| format!("/spec/strategy/canary/steps/{step}/properties/pull");
-    assert_eq!(meaning(&object, object.clone()), Ok(Placement::Hosts));
+    assert_eq!(meaning(&object, object.clone()), Ok(Hosting::Hosts));
     let mut both = change(&pull(0), Value::Null);
     both.pointer_mut(&pull(2)).unwrap().take();
-    assert_eq!(meaning(&object, both), Ok(Placement::Elsewhere));
+    assert_eq!(meaning(&object, both), Ok(Hosting::Elsewhere));
     for wrong in [
         change(&pull(0), Value::Null),
         change(&pull(1), Value::Null),
@@ -79,8 +79,8 @@ fn a_revision_that_is_no_answer_is_seen() {
         serde_json::json!({"response": {"uid": uid, "successful": true, "patchType": "JSONPatch", "patch": patch}})
             .to_string()
     };
-    assert_eq!(placement(reply("1", "[]").as_bytes(), "1", &object), Ok(Placement::Hosts));
+    assert_eq!(read_reply(reply("1", "[]").as_bytes(), "1", &object), Ok(Hosting::Hosts));
     for wrong in [reply("2", "[]"), reply("1", "null"), "{}".to_owned(), String::new()] {
-        assert!(placement(wrong.as_bytes(), "1", &object).is_err(), "{wrong}");
+        assert!(read_reply(wrong.as_bytes(), "1", &object).is_err(), "{wrong}");
     }
 }
