@@ -1,4 +1,4 @@
-//! Pods and `PodChaperon`s on their way through a real API server, with the configurations that `reviser manifests` prints.
+//! Pods and `PodChaperon`s written to a real API server, with the configurations printed by `reviser manifests`.
 
 use std::path::Path;
 
@@ -62,7 +62,7 @@ fn a_pod_that_asks_arrives_with_the_annotation_that_admiralty_lets_through() {
         asking["metadata"]["annotations"],
         json!({(ELECT): "", (ASKS): "use-v100-32G", (OURS): "use-v100-32G"})
     );
-    // Others are not sent: they do not notice that the server is gone, and the ones that ask do.
+    // Objects that the configuration does not select are written while the server is gone.
     assert_eq!(server.end(Signal::TERM).code, Some(0));
     for annotations in [json!({}), json!({(ELECT): ""}), json!({(ASKS): "use-v100-32G"})] {
         let stored = create(&annotations).ok();
@@ -72,7 +72,7 @@ fn a_pod_that_asks_arrives_with_the_annotation_that_admiralty_lets_through() {
     assert!(refused.refused(500).contains("failed calling webhook \"pods.reviser.io\""), "{}", refused.text);
 }
 
-/// What nodes a chaperon of the sample is for, in a target that the source calls `target`.
+/// The node selector of the sample's chaperon in a target named `target` by the source.
 fn node_selector(plane: &ControlPlane, name: &'static str, target: &str, file: &str) -> Value {
     let world = World::new(plane, name);
     let server = serve(&world, &targets(&world));
@@ -92,7 +92,7 @@ fn a_chaperon_is_transformed_for_the_target_of_the_path() {
 }
 
 #[test]
-fn a_chaperon_is_refused_with_what_to_do() {
+fn the_refusal_of_a_chaperon_names_the_fix() {
     let Some(plane) = ControlPlane::shared() else { return };
     let world = World::new(plane, "misspelt");
     let server = serve(&world, &targets(&world));
@@ -106,7 +106,7 @@ fn a_chaperon_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn what_names_no_transformation_does_not_need_a_server() {
+fn objects_without_a_transformation_need_no_server() {
     let Some(plane) = ControlPlane::shared() else { return };
     let world = World::new(plane, "plain");
     let server = serve(&world, &targets(&world));
@@ -119,7 +119,7 @@ fn what_names_no_transformation_does_not_need_a_server() {
     assert_eq!(admin.create(&world.chaperons(), &plain).ok()["spec"], plain["spec"]);
     let refused = admin.create(&world.chaperons(), &sample(&world, "02-create-chaperon-eu.json"));
     assert!(refused.refused(500).contains("failed calling webhook \"podchaperons.reviser.io\""));
-    // What is there goes on: it is written and taken away without us.
+    // Existing objects can be updated and deleted without a server.
     let path = format!("{}/{}", world.chaperons(), transformed["metadata"]["name"].as_str().unwrap());
     let labelled = json!({"metadata": {"labels": {"team": "research"}}});
     admin.patch(&path, crate::support::client::MERGE, &labelled).ok();
@@ -210,7 +210,7 @@ fn a_pod_that_admiralty_has_saved_before_is_refused() {
     assert!(refused.refused(422).contains("Admiralty has saved the pod already"), "{}", refused.text);
 }
 
-/// The `yaml` blocks of docs/admiralty.md that hold this kind.
+/// The `yaml` blocks of docs/admiralty.md with this kind.
 fn documented(kind: &str) -> Vec<Value> {
     let document =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/admiralty.md")).unwrap();

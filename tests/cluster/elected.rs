@@ -1,6 +1,6 @@
 //! The elected replica: policies as custom resources, two replicas, and Works that are older than both.
 //!
-//! `REVISER_TEST_WORKS` says how many Works there are; by default few, so that it takes a minute.
+//! `REVISER_TEST_WORKS` sets the number of Works; the default is small, so the test takes a minute.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -22,7 +22,7 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 const POLICIES: &str = "/apis/reviser.io/v1alpha1/clusterrevisionpolicies";
 const POLICY: &str = "/apis/reviser.io/v1alpha1/clusterrevisionpolicies/rollout-fort";
 
-/// Longer than any of this takes, unless it never happens.
+/// The deadline of each wait.
 const PATIENCE: Duration = Duration::from_mins(4);
 
 /// How often a replica stands for election here, and how long it is waited for.
@@ -35,7 +35,7 @@ const ELECTION: [&str; 6] = [
     "1s",
 ];
 
-/// Workloads that go to two clusters, with a Work in each, as Karmada wrote them.
+/// Workloads scheduled to two clusters, with a Work in each, as Karmada wrote them.
 struct Fleet<'w, 'p> {
     world: &'w World<'p>,
     workloads: usize,
@@ -84,7 +84,7 @@ impl<'w, 'p> Fleet<'w, 'p> {
         std::mem::take(items)
     }
 
-    /// All Works, each with the one that Karmada wrote.
+    /// All Works, each with Karmada's original.
     fn both(&self) -> Vec<(Value, Value)> {
         let captured = self.captured();
         let mut both = Vec::new();
@@ -103,7 +103,7 @@ fn name(object: &Value) -> String {
     object["metadata"]["name"].as_str().unwrap().to_owned()
 }
 
-/// The same object of another workload.
+/// The object renamed for another workload.
 fn numbered(object: &Value, number: usize) -> Value {
     serde_json::from_str(&object.to_string().replace("checkout", &format!("w{number}"))).unwrap()
 }
@@ -114,7 +114,7 @@ fn replica(world: &World<'_>, kubeconfig: &Path) -> Server {
     server
 }
 
-/// What a counter or gauge of a server says, all its labels that begin with `labels` together.
+/// The sum of a counter or gauge over all series whose labels begin with `labels`.
 fn metric(server: &Server, name: &str, labels: &str) -> u64 {
     let mut stream = TcpStream::connect(server.admin).unwrap();
     stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
@@ -137,13 +137,13 @@ fn leads(server: &Server) -> bool {
     metric(server, "reviser_leader", "") == 1
 }
 
-/// What a server says about touches that came to nothing.
+/// The log lines of a server about touches without effect.
 fn failures(server: &Server) -> Vec<String> {
     let lines = server.process.said().into_iter();
     lines.filter(|line| line.contains("could not be revised again")).take(3).collect()
 }
 
-/// Waits until the status of the policy says that all Works are as it says.
+/// Waits until the status of the policy reports all Works up to date.
 fn until_current(admin: &Client, generation: i64, total: usize) -> Duration {
     let start = Instant::now();
     loop {
@@ -166,7 +166,7 @@ fn until_long(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// A control plane of its own: policies there are for all Works.
+/// Needs its own control plane: policies apply to all Works there.
 fn with_policies() -> Option<ControlPlane> {
     let plane = ControlPlane::start()?;
     let definitions = Path::new(ROOT).join("manifests/crds");
@@ -194,7 +194,7 @@ fn a_policy_reaches_every_work_once_also_when_the_leader_is_killed_and_is_undone
     world.hook(Hook::Works, &second, &[]);
     let before = reviews(&second);
 
-    // A policy comes.
+    // A policy is created.
     admin.create_yaml(POLICIES, &example()).ok();
     let took = until_current(&admin, 1, total);
     tell(&format!("a policy has reached {total} Works in {took:?}, by {} touches", touches(&first)));
@@ -206,7 +206,7 @@ fn a_policy_reaches_every_work_once_also_when_the_leader_is_killed_and_is_undone
     let status = admin.get(POLICY).ok()["status"].clone();
     assert_eq!(status["conditions"][0]["status"], "True", "{status}");
 
-    // It changes, and half way through the leader is killed.
+    // The policy changes, and the leader is killed during the rollout.
     let before = reviews(&second);
     let rule = json!([{"op": "replace", "path": "/spec/rules/0/fort/elsewhere", "value": "Remove"}]);
     admin.patch(POLICY, crate::support::client::JSON_PATCH, &rule).ok();
@@ -226,7 +226,7 @@ fn a_policy_reaches_every_work_once_also_when_the_leader_is_killed_and_is_undone
 
     assert_eq!(failures(&second), Vec::<String>::new());
 
-    // It goes.
+    // The policy is deleted.
     let (before, touched) = (reviews(&second), touches(&second));
     admin.delete(POLICY).ok();
     until_long("everything is undone", || touches(&second) - touched >= all);

@@ -1,7 +1,7 @@
 //! reviser in front of a real API server: etcd and kube-apiserver as processes, without containers.
 //!
-//! They are built by `tests/cluster/build`. Where they are not, each test says that it is left out, and why. `README.md` beside
-//! this says how to write one.
+//! They are built by `tests/cluster/build`. Without them each test is skipped with a message. `README.md` in
+//! this folder describes how to write a test.
 
 #![expect(
     clippy::panic,

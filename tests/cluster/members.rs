@@ -1,4 +1,4 @@
-//! What becomes of a revision in a member: `reviser check --crd` says it of a definition, and here an API server has that.
+//! The findings of `reviser check --crd` about a member's definition, compared with an API server that has it.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::support::world::World;
 
 const CHECKED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/check");
 
-/// What `check` says of the rule of this name, if anything.
+/// The finding of `check` about the rule of this name.
 fn said(findings: &str, policy: &str, rule: &str) -> Option<String> {
     let line = policy.lines().position(|line| line.contains(&format!("name: {rule},"))).unwrap() + 1;
     let place = format!("line {line}: ");
@@ -18,11 +18,11 @@ fn said(findings: &str, policy: &str, rule: &str) -> Option<String> {
 }
 
 #[test]
-fn what_check_says_of_a_definition_is_what_an_api_server_does_with_it() {
+fn findings_about_a_definition_match_the_api_server() {
     let Some(plane) = ControlPlane::shared() else { return };
     let world = World::new(plane, "members");
     let read = |file: &str| std::fs::read_to_string(Path::new(CHECKED).join("crd").join(file)).unwrap();
-    // The kind of the other tests is another one.
+    // Other tests use a different kind.
     apply_definitions(
         &plane.admin(),
         &[read("definition.yaml").replace("deploy.example.com", "members.example.com")],
@@ -40,7 +40,7 @@ fn what_check_says_of_a_definition_is_what_an_api_server_does_with_it() {
             "metadata": {"generateName": "r-"}, "spec": {"name": "n", "steps": [step]}});
         plane.admin().create(&collection, &object)
     };
-    // The rule, a step as it writes it, where it wrote, what the member makes of that, and what `check` says of it.
+    // The rule, the step that it writes, the place, what the member stores, and the finding of `check`.
     for (rule, written, place, stored, expected) in [
         ("dropped", json!({"typed": null}), "/typed", None, Some("drops the null")),
         (

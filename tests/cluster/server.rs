@@ -1,4 +1,4 @@
-//! The control plane itself: that it is what the other tests take it for.
+//! Tests of the control plane that the other tests use.
 
 use http::Method;
 use serde_json::json;
@@ -31,7 +31,7 @@ fn it_knows_its_users_by_token_and_by_certificate() {
 }
 
 #[test]
-fn an_api_server_comes_back_on_the_same_port_with_what_it_had() {
+fn an_api_server_restarts_on_the_same_port_with_its_objects() {
     let Some(plane) = ControlPlane::start() else { return };
     let admin = plane.admin();
     admin.create("/api/v1/namespaces", &namespace("stays")).ok();
@@ -43,7 +43,7 @@ fn an_api_server_comes_back_on_the_same_port_with_what_it_had() {
     until("the server is gone", gone);
     plane.start_again();
     assert!(admin.get("/api/v1/namespaces/stays").is_ok());
-    // Roles and definitions are read a moment after it says that it is ready, and what it keeps in memory of them later still.
+    // Roles and definitions are loaded a moment after it reports ready, and its caches later.
     let karmada = plane.user("karmada");
     until("karmada finds its bindings", || {
         let reply = karmada.get("/apis/work.karmada.io/v1alpha2/resourcebindings");

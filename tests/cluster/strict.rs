@@ -1,7 +1,7 @@
-//! Random policies on every built-in workload kind: what `preview` calls fine, a real API server takes.
+//! Random policies on every built-in workload kind: a real API server accepts what `preview` accepts.
 //!
-//! The server validates fields strictly and writes nothing. Rules that `preview` refuses, or warns of, are no case; enough others
-//! have to be left.
+//! The server validates fields strictly and writes nothing. Rules that `preview` refuses or warns about are
+//! skipped; the test checks that enough remain.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::process::reviser;
 use crate::support::plane::ControlPlane;
 use crate::support::world::World;
 
-/// `REVISER_TEST_POLICIES`, or so many.
+/// The default of `REVISER_TEST_POLICIES`.
 const POLICIES: usize = 200;
 
 /// The API group, the kind, the path of its collection, and the place of its pod template.
@@ -112,7 +112,7 @@ const OTHER_ACTIONS: &[&str] = &[
     "image: {tag: 'v${replicas}', containers: [main]}",
 ];
 
-/// What a rule does, for every kind that it is for.
+/// The action of a rule, by kind.
 #[derive(Clone, Debug)]
 enum RandomRule {
     Pod(&'static str),
@@ -121,7 +121,7 @@ enum RandomRule {
 }
 
 impl RandomRule {
-    /// The action in a policy for a kind; none if the rule is not for it.
+    /// The action in a policy for a kind; `None` if the rule does not apply to it.
     fn action(&self, kind: &str, template: &[&str]) -> Option<String> {
         match self {
             Self::Pod(patch) => {
@@ -147,7 +147,7 @@ fn any_rules() -> impl Strategy<Value = Vec<RandomRule>> {
     proptest::collection::vec(rule, 1..4)
 }
 
-/// A policy for one kind with these rules; none if no rule is for it.
+/// A policy for one kind with these rules; `None` if no rule applies.
 fn policy(rules: &[RandomRule], api_version: &str, kind: &str, template: &[&str]) -> Option<String> {
     let actions = rules.iter().filter_map(|rule| rule.action(kind, template)).enumerate();
     let rules: Vec<String> = actions.map(|(at, action)| format!("{{name: r{at}, {action}}}")).collect();
@@ -159,7 +159,7 @@ fn policy(rules: &[RandomRule], api_version: &str, kind: &str, template: &[&str]
     })
 }
 
-/// An object of a kind that an API server takes.
+/// A valid object of a kind.
 fn object(api_version: &str, kind: &str, namespace: &str, template: &[&str]) -> Value {
     let mut pod = json!({
         "metadata": {"labels": {"app": "web"}, "annotations": {"example.com/own": "1"}},
@@ -198,7 +198,7 @@ fn object(api_version: &str, kind: &str, namespace: &str, template: &[&str]) -> 
     object
 }
 
-/// What `preview` prints of an object for two clusters, where it has nothing to say against it.
+/// The output of `preview` for two clusters; `None` if it refuses or warns.
 fn fine(directory: &Path, policy: &str, object: &Value) -> Vec<Value> {
     let write = |file: &str, text: &str| {
         let path = directory.join(file);
@@ -236,7 +236,7 @@ fn keys(object: &Value, map: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_preview_calls_fine_an_api_server_takes() {
+fn an_api_server_accepts_what_preview_accepts() {
     let Some(plane) = ControlPlane::shared() else { return };
     let world = World::new(plane, "strict");
     let policies = std::env::var("REVISER_TEST_POLICIES").ok().and_then(|text| text.parse().ok());
@@ -246,7 +246,7 @@ fn what_preview_calls_fine_an_api_server_takes() {
     let (mut tried, mut taken, mut failures) = (0, 0, String::new());
     for number in 0..policies {
         let rules = any_rules().new_tree(&mut runner).unwrap().current();
-        // Each policy on one kind, so that each kind meets its share of them.
+        // Each policy on one kind, so all kinds have an equal share.
         for (api_version, kind, collection, template) in
             [KINDS[number % KINDS.len()], KINDS[(number / 8) % KINDS.len()]]
         {

@@ -1,4 +1,4 @@
-//! What `engine::validate` says is wrong with objects, held against the API server, which is asked to create each of them.
+//! Compares the findings of `engine::validate` with an API server that creates the same objects.
 
 use http::Method;
 
@@ -23,11 +23,11 @@ const LEFT_OUT: [&str; 6] = [
     "/scaleTargetRef/apiVersion",
 ];
 
-/// The longest part of a message that is kept.
+/// The longest recorded part of a message.
 const MOST: usize = 160;
 
 #[test]
-fn what_is_said_to_be_refused_is_refused_and_nothing_else_is() {
+fn the_findings_match_the_refusals_of_the_api_server() {
     let Some(plane) = ControlPlane::shared() else { return };
     let world = World::new(plane, "validation");
     let admin = plane.admin();
@@ -70,7 +70,7 @@ fn it_is_right_about_every_field_that_is_made_wrong() {
         // It closes the connection where its own check panics, as for a Job with a success policy and without completions.
         let Ok(reply) = admin.try_call(Method::POST, &path, "application/json", body) else { continue };
         assert!(reply.is_ok() || row.changed.is_some(), "{}: {}", row.name, reply.text);
-        // What cannot be decoded is of a wrong type, which is not the subject here.
+        // Wrong types are not tested here.
         if reply.code == 400 {
             continue;
         }

@@ -1,15 +1,15 @@
-//! A server that reads the API server it is called by, with the rights that are shipped and no others.
+//! A server that reads the API server that calls it, with only the shipped RBAC rights.
 //!
-//! The one that is elected touches the Works of all namespaces, so these tests have control planes of their own.
+//! The elected replica touches the Works of all namespaces, so these tests have their own control planes.
 //!
 //! * `policies`: custom resources, activated, refused and deleted.
 //! * `unbound`: Works without a binding.
-//! * `rights`: what it does with them, and what it says without.
-//! * `crowd`: ten thousand writes at once, while servers are killed.
-//! * `replicas`: several at once, and one allocation.
-//! * `restarts`: an API server that goes away and comes back.
+//! * `rights`: the shipped rights suffice, and a missing right is named.
+//! * `kills`: ten thousand concurrent writes while servers are killed.
+//! * `replicas`: several servers and one allocation.
+//! * `restarts`: an API server restarts.
 
-mod crowd;
+mod kills;
 mod policies;
 mod replicas;
 mod restarts;
@@ -29,7 +29,7 @@ use crate::support::world::World;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Where a Work says that its cluster hosts the fort, and where its steps say that they are skipped.
+/// The paths in a Work of the record's host and of the field of the fort step.
 const RECORD: &str = "/metadata/annotations/reviser.io~1revision";
 const PULL: &str = "/spec/workload/manifests/0/spec/strategy/canary/steps/0/properties/pull";
 
@@ -45,7 +45,7 @@ const COLLECTIONS: [(&str, &str); 7] = [
     ("RoleBinding", "/apis/rbac.authorization.k8s.io/v1/namespaces/reviser-system/rolebindings"),
 ];
 
-/// Installs what `manifests/karmada/apiserver` has, unless it is there, and writes a kubeconfig file of its service account.
+/// Installs `manifests/karmada/apiserver` if it is missing, and writes a kubeconfig file of its service account.
 pub(crate) fn install(plane: &ControlPlane, world: &World<'_>) -> PathBuf {
     let admin = plane.admin();
     for file in INSTALLED {
@@ -69,13 +69,13 @@ pub(crate) fn install(plane: &ControlPlane, world: &World<'_>) -> PathBuf {
     path
 }
 
-/// A server of the built-in policy that reads the API server as the user of this file.
+/// A server with the built-in policy that reads the API server as the user of this file.
 fn connected(world: &World<'_>, kubeconfig: &Path) -> Server {
     let policy = Path::new(ROOT).join("manifests/examples/rollout-fort.yaml");
     world.server(&["--kubeconfig", kubeconfig.to_str().unwrap(), "-p", policy.to_str().unwrap()])
 }
 
-/// Waits until a server says that it is ready.
+/// Waits until a server reports ready.
 pub(crate) fn until_ready(server: &Server) {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -93,7 +93,7 @@ fn readiness(server: &Server) -> std::io::Result<String> {
     read(server, "/readyz")
 }
 
-/// What a server answers on its admin port.
+/// The reply of a server's admin port.
 fn read(server: &Server, path: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(server.admin)?;
     write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
@@ -102,14 +102,14 @@ fn read(server: &Server, path: &str) -> std::io::Result<String> {
     Ok(text)
 }
 
-/// The cluster that the binding of this name says hosts the fort.
+/// The host of the fort in the annotation of this binding.
 fn fort(world: &World<'_>, binding: &str) -> Value {
     let namespace = world.namespace();
     let path = format!("/apis/work.karmada.io/v1alpha2/namespaces/{namespace}/resourcebindings/{binding}");
     world.karmada().get(&path).ok()["metadata"]["annotations"]["reviser.io/fort-cluster"].clone()
 }
 
-/// Whether a stored Work says that its cluster hosts the fort, which has to be what its steps say too.
+/// Whether the record of a stored Work names its cluster as the host. Its steps must agree.
 fn hosts(work: &Value) -> bool {
     let record = work.pointer(RECORD).and_then(Value::as_str).unwrap_or_default();
     let hosts = record.contains(r#""hosts":["fort"]"#);

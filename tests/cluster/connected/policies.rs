@@ -27,7 +27,7 @@ pub(super) fn becomes(world: &World<'_>, path: &str, what: &str, holds: impl Fn(
     until_some(what, || Some(world.karmada().get(path).ok()).filter(&holds))
 }
 
-/// What the condition `Accepted` of a policy says.
+/// The condition `Accepted` of a policy.
 fn accepted(admin: &Client, name: &str, status: &str) -> String {
     until_some(&format!("{name} is accepted: {status}"), || {
         let policy = admin.get(&format!("{POLICIES}/{name}")).ok();
@@ -52,14 +52,14 @@ fn a_stored_work_follows_the_policies_as_they_come_change_and_go() {
     let example = Path::new(ROOT).join(EXAMPLE);
     world.hook(Hook::Works, &server, &["-p", example.to_str().unwrap()]);
 
-    // Nothing selects it.
+    // No policy selects it.
     let collection = World::works(&world.cluster("z"));
     let work = world.captured("work-create-cluster-z-w31.json");
     let created = world.karmada().create(&collection, &work).ok();
     assert_eq!(created["spec"], work["spec"]);
     let path = format!("{collection}/{}", work["metadata"]["name"].as_str().unwrap());
 
-    // A policy comes.
+    // A policy is created.
     admin.create_yaml(POLICIES, &std::fs::read_to_string(&example).unwrap()).ok();
     let revised =
         becomes(&world, &path, "the Work is revised", |work| work.pointer(PULL) == Some(&Value::Null));
@@ -93,7 +93,7 @@ fn a_stored_work_follows_the_policies_as_they_come_change_and_go() {
     });
     assert_eq!(touched["spec"], revised["spec"]);
 
-    // It goes, and the Work is what Karmada wrote.
+    // Without the policy the Work is what Karmada wrote.
     admin.delete(&policy).ok();
     let undone = becomes(&world, &path, "the Work is undone", |work| work.pointer(RECORD).is_none());
     assert_eq!(undone["spec"], work["spec"]);

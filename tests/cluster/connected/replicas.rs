@@ -1,4 +1,4 @@
-//! Three servers, each in front of another cluster, and one allocation for each workload.
+//! Three servers, each called for a different cluster, agree on one allocation for each workload.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::support::plane::ControlPlane;
 use crate::support::until_some;
 use crate::support::world::World;
 
-/// So many workloads come to all clusters at the same time.
+/// Workloads scheduled to all clusters at one time.
 const WORKLOADS: usize = 12;
 
 /// The captured Work for another workload and cluster.
@@ -24,7 +24,7 @@ pub(super) fn work(world: &World<'_>, cluster: &str, workload: &str) -> Value {
 #[test]
 fn three_servers_agree_on_one_cluster_for_each_workload() {
     let Some(plane) = ControlPlane::start() else { return };
-    // A webhook configuration is of a world, so three servers have one each; the workloads are those of the first.
+    // Each world has its own webhook configuration, so there is one for each server. The workloads are those of the first world.
     let worlds = ["first", "second", "third"].map(|name| World::new(&plane, name));
     let first = &worlds[0];
     let kubeconfig = install(&plane, first);
@@ -51,7 +51,7 @@ fn three_servers_agree_on_one_cluster_for_each_workload() {
             scope.spawn(move || {
                 let create = |workload: &String| {
                     let object = work(first, cluster, workload);
-                    // What is our fault, Karmada sends again.
+                    // Karmada retries after an internal error.
                     until_some("the Work is stored", || {
                         let reply = first.karmada().create(&World::works(cluster), &object);
                         assert!(reply.is_ok() || reply.code == 500, "{}", reply.text);

@@ -1,4 +1,4 @@
-//! An API server that goes away and comes back.
+//! A restart of the API server.
 
 use serde_json::Value;
 
@@ -37,7 +37,7 @@ fn a_server_goes_on_with_an_api_server_that_was_away_and_one_starts_before_it_is
     assert!(!hosts(&created));
     assert_eq!(fort(&world, "checkout-rollout"), world.cluster("x"));
 
-    // The one that was started meanwhile has all that it needs.
+    // The server that was started during the outage works.
     until_ready(&late);
     world.hook(Hook::Works, &late, &[]);
     drop(server);

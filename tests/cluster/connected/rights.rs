@@ -1,4 +1,4 @@
-//! The rights that are shipped are enough; without them it says which one is missing.
+//! The shipped rights suffice. Without them the error names the missing right.
 
 use rustix::process::Signal;
 
@@ -26,7 +26,7 @@ fn with_the_shipped_rights_works_are_revised_and_the_binding_remembers() {
     until("the server is elected", || plane.admin().get(lease).is_ok());
     let done = server.end(Signal::TERM);
     assert_eq!(done.code, Some(0));
-    // This API server has what Admiralty's targets are as well; Karmada's has not.
+    // This API server also has the kinds of Admiralty's targets; Karmada's does not.
     let refused =
         |line: &&str| line.contains("orbidden") && !line.contains("targets.multicluster.admiralty.io");
     assert_eq!(done.stderr.lines().find(refused), None);

@@ -1,4 +1,4 @@
-//! Works of Namespaces, which have no binding: the elected replica follows the policies with them too.
+//! Works of Namespaces, which have no binding: the elected replica keeps them up to date with the policies.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn the_works_of_a_namespace_follow_the_policies_as_they_come_change_and_go() {
     let file = world.policies("network.yaml", &policy("network").to_string());
     world.hook(Hook::Works, &server, &["-p", file.to_str().unwrap()]);
 
-    // Stored before there is a policy.
+    // Stored without a policy.
     let works = ["x", "z"].map(|letter| {
         let work = world.captured(&format!("work-create-namespace-cluster-{letter}.json"));
         let collection = World::works(&world.cluster(letter));
@@ -52,14 +52,14 @@ fn the_works_of_a_namespace_follow_the_policies_as_they_come_change_and_go() {
     admin.create(POLICIES, &policy("network")).ok();
     labelled("network");
 
-    // It changes.
+    // The policy is changed.
     let path = format!("{POLICIES}/network");
     let mut next = policy("net");
     next["metadata"]["resourceVersion"] = admin.get(&path).ok()["metadata"]["resourceVersion"].clone();
     admin.put(&path, &next).ok();
     labelled("net");
 
-    // It goes, and the Works are what Karmada wrote.
+    // Without the policy the Works are what Karmada wrote.
     admin.delete(&path).ok();
     for (path, _, work) in &works {
         let undone = becomes(&world, path, "the Work is undone", |work| work.pointer(RECORD).is_none());

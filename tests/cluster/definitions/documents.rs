@@ -1,4 +1,4 @@
-//! Every document of ours that reviser takes is one that the API server takes.
+//! The API server accepts every document in the repository that reviser accepts.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::Defined;
 use super::places::read;
 
-/// Where there are documents.
+/// Folders and pages with documents.
 const FOLDERS: [&str; 5] = ["docs", "manifests/examples", "samples", "tests/data", "tests/golden/cases"];
 
-/// The texts that may hold documents: files of YAML, and the blocks of YAML in pages.
+/// Texts that may contain documents: YAML files, and YAML blocks in pages.
 fn texts() -> Vec<(PathBuf, String)> {
     let mut texts = Vec::new();
     for folder in FOLDERS {
@@ -39,7 +39,7 @@ fn collect(folder: &Path, texts: &mut Vec<(PathBuf, String)>) {
     }
 }
 
-/// Which of these documents have something wrong with them, read together.
+/// The indexes of documents with findings, read together.
 fn faulty(documents: &[Value]) -> Vec<usize> {
     let read =
         documents.iter().map(|document| yaml::documents(&document.to_string()).unwrap().remove(0).value);
@@ -47,7 +47,7 @@ fn faulty(documents: &[Value]) -> Vec<usize> {
     findings.into_iter().map(|finding| finding.document).collect()
 }
 
-/// What a file may leave out or say otherwise, and a custom resource may not.
+/// Rewrites what a file may omit or spell differently but a custom resource may not.
 fn as_custom_resource(document: &Value) -> Value {
     let mut document = document.clone();
     let kind = document["kind"].as_str().unwrap();
@@ -61,7 +61,7 @@ fn as_custom_resource(document: &Value) -> Value {
 }
 
 #[test]
-fn what_reviser_takes_the_api_server_takes() {
+fn the_api_server_accepts_what_reviser_accepts() {
     let Some(defined) = Defined::shared() else { return };
     let (mut taken, mut differ) = (0, Vec::new());
     for (path, text) in texts() {

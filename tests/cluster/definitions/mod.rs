@@ -1,11 +1,11 @@
-//! The definitions of custom resources on a real API server: what it takes, what it refuses and how, and what a person sees.
+//! The custom resource definitions on a real API server: accepted and refused documents, messages, and printed columns.
 //!
-//! Nothing of ours runs here: what the API server does by itself is the subject.
+//! reviser does not run here; only the API server is tested.
 
 mod documents;
 mod mutated;
 #[path = "../../support/places.rs"]
-#[expect(dead_code, reason = "the rest of it is for the tests that know the schemas")]
+#[expect(dead_code, reason = "the rest is for tests of the schemas")]
 mod places;
 mod refused;
 mod seen;
@@ -23,7 +23,7 @@ use crate::support::until;
 
 const COLLECTION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/// A control plane that has our definitions.
+/// A control plane with our definitions.
 #[derive(Clone)]
 struct Defined {
     plane: &'static ControlPlane,
@@ -33,7 +33,7 @@ struct Defined {
 }
 
 impl Defined {
-    /// `None` where there is no control plane, which is said.
+    /// `None`, with a message, without a control plane.
     fn shared() -> Option<Self> {
         static DEFINED: OnceLock<()> = OnceLock::new();
         let plane = ControlPlane::shared()?;
@@ -57,21 +57,21 @@ impl Defined {
         }
     }
 
-    /// The path of all objects of a kind.
+    /// The collection path of a kind.
     fn collection(&self, kind: &str, namespace: Option<&str>) -> String {
         let plural = &self.plurals[kind];
         let namespace = namespace.map(|namespace| format!("/namespaces/{namespace}")).unwrap_or_default();
         format!("/apis/reviser.io/v1alpha1{namespace}/{plural}")
     }
 
-    /// What the API server makes of a document, which is not stored. Unknown fields are refused, as `kubectl` has it.
+    /// A dry run of a document, with strict field validation as `kubectl` uses it.
     fn try_out(&self, document: &Value) -> Reply {
         let kind = document["kind"].as_str().unwrap();
         let path = self.collection(kind, document["metadata"]["namespace"].as_str());
         self.admin.create(&format!("{path}?dryRun=All&fieldValidation=Strict"), document)
     }
 
-    /// Makes the namespace of a document, if it is in one.
+    /// Creates the namespace of a document, if it has one.
     fn make_namespace_of(&self, document: &Value) {
         let Some(name) = document["metadata"]["namespace"].as_str() else { return };
         let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});

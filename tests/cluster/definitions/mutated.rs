@@ -1,5 +1,5 @@
-//! Documents with every field, made wrong in every place: what the API server refuses, reviser refuses, and what it stores means what the
-//! document meant.
+//! Documents with every field, with an invalid value in each place: reviser refuses what the API server
+//! refuses, and a stored document keeps its meaning.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Defined;
 use super::places::{Place, UNUSED, documents, inner, meaning};
 
-/// What stands in a place instead of what belongs there.
+/// Replacement values.
 fn others() -> Vec<Option<Value>> {
     let values = [
         Value::Null,
@@ -27,20 +27,20 @@ fn others() -> Vec<Option<Value>> {
     [None].into_iter().chain(values.map(Some)).collect()
 }
 
-/// The places to make wrong: of those that are alike, one.
+/// The places to change, one of each schema path.
 fn targets() -> Vec<Place> {
-    // The two kinds of policies have one schema but for its head.
+    // Both policy kinds share one schema apart from its head.
     let mut seen = HashSet::new();
     let mut is_new = |place: &Place| {
         let path = place.path.replace("ClusterRevisionPolicy", "RevisionPolicy");
         let path = path.replace("ClusterTargetPodTransformation", "TargetPodTransformation");
         seen.insert((path, std::mem::discriminant(&place.value)))
     };
-    // Below what is free, the API server looks at nothing.
+    // The API server does not check below values without a schema.
     inner().filter(|place| !place.schema.is_null() && is_new(place)).collect()
 }
 
-/// The documents that come of making this place wrong, each with what was done.
+/// The documents with this place changed, each with a description of the change.
 fn mutants(place: &Place) -> Vec<(String, Value)> {
     let mut mutants: Vec<(String, Value)> = others()
         .into_iter()
@@ -61,7 +61,7 @@ fn mutants(place: &Place) -> Vec<(String, Value)> {
 }
 
 #[test]
-fn what_the_api_server_takes_means_what_it_meant_and_what_it_refuses_reviser_refuses() {
+fn stored_documents_keep_their_meaning_and_reviser_refuses_what_the_api_server_refuses() {
     let Some(defined) = Defined::shared() else { return };
     for document in documents() {
         defined.make_namespace_of(&document);

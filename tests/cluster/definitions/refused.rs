@@ -1,4 +1,4 @@
-//! What the API server says of documents that it refuses by the definitions alone.
+//! The messages of the API server for documents that the definitions refuse.
 
 use super::Defined;
 use super::places::read;
@@ -6,11 +6,11 @@ use super::places::read;
 const DOCUMENTS: &str = include_str!("../../data/definitions/refused.yaml");
 const ANSWERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/definitions/refused.txt");
 
-/// What it always adds where there is something that a rule can't be asked of.
+/// The API server adds this if a validation rule can't be evaluated.
 const UNCHECKED: &str = ", <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
 
 #[test]
-fn it_says_where_and_what_is_wrong() {
+fn the_message_names_the_place_and_the_error() {
     let Some(defined) = Defined::shared() else { return };
     let mut said = String::new();
     for document in read(DOCUMENTS) {

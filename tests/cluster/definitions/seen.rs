@@ -1,4 +1,4 @@
-//! What a person sees with `kubectl`, and what becomes of a document on its way.
+//! The output of `kubectl` for custom resources, and defaults of stored documents.
 
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ fn the_columns_are_priority_acceptance_and_works() {
     assert!(ran.ok, "{}", ran.stderr);
     let columns: Vec<&str> = ran.stdout.split_whitespace().collect();
     assert_eq!(columns[..7], ["columns", "0", "False", "7", "5", "spec:", "is"], "{}", ran.stdout);
-    // All kinds are found by the category.
+    // The category lists all kinds.
     let Some(ran) = kubectl(defined.plane, "admin", &["get", "reviser", "-n", "columns", "-o", "name"], "")
     else {
         return;

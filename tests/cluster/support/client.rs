@@ -1,4 +1,4 @@
-//! An API server as one user sees it, for tests that are no tasks: every call waits.
+//! A blocking client of an API server for one user.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -10,7 +10,7 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
-/// The connections of all clients live here. It is there as long as the test binary is.
+/// The runtime of all clients, for the lifetime of the test binary.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 });
@@ -18,33 +18,33 @@ static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
 /// How long the server may take for an answer, webhooks included.
 const PATIENCE: Duration = Duration::from_secs(45);
 
-/// How a patch says what it changes.
+/// The format of a patch.
 pub(crate) const MERGE: &str = "application/merge-patch+json";
 pub(crate) const JSON_PATCH: &str = "application/json-patch+json";
 pub(crate) const APPLY: &str = "application/apply-patch+yaml";
 
 /// A user at an API server.
 ///
-/// Paths are those of the API (`/api/v1/namespaces/shop`), with a query if need be (`?dryRun=All`). Nothing is repeated by
-/// itself, whatever is answered. Not for use inside of a task.
+/// Paths are those of the API (`/api/v1/namespaces/shop`), with a query if need be (`?dryRun=All`). Requests
+/// are not retried. Must not be used inside a task.
 #[derive(Clone)]
 pub(crate) struct Client {
     kube: kube::Client,
 }
 
-/// What an API server answered.
+/// The reply of an API server.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
     pub(crate) code: u16,
-    /// The object or the `Status`; null if it is no JSON.
+    /// The object or the `Status`; null if it is not JSON.
     pub(crate) body: Value,
     pub(crate) text: String,
-    /// What the headers warn of.
+    /// The `Warning` headers.
     pub(crate) warnings: Vec<String>,
 }
 
 impl Client {
-    /// The user of a kubeconfig file; `acting_as` is whom it impersonates.
+    /// The user of a kubeconfig file, who impersonates `acting_as`.
     pub(crate) fn of(kubeconfig: &Path, acting_as: Option<&str>) -> Self {
         let kubeconfig = Kubeconfig::read_from(kubeconfig).unwrap();
         let kube = RUNTIME.block_on(async {
@@ -57,7 +57,7 @@ impl Client {
         Self { kube }
     }
 
-    /// Sends a request; an error if there is no server, or it goes away meanwhile.
+    /// Sends a request. Fails if the connection is refused or broken.
     pub(crate) fn try_call(
         &self,
         method: Method,
@@ -85,7 +85,7 @@ impl Client {
         })
     }
 
-    /// The same for a server that has to be there.
+    /// Sends a request, and panics if there is no reply.
     pub(crate) fn call(&self, method: Method, path: &str, form: &str, body: Vec<u8>) -> Reply {
         let named = format!("{method} {path}");
         self.try_call(method, path, form, body).unwrap_or_else(|error| panic!("{named}: {error}"))
@@ -109,7 +109,7 @@ impl Client {
         self.json(Method::PUT, path, object)
     }
 
-    /// Patches an object, in one of the forms of this module.
+    /// Patches an object.
     pub(crate) fn patch(&self, path: &str, form: &str, change: &Value) -> Reply {
         self.call(Method::PATCH, path, form, change.to_string().into_bytes())
     }
@@ -134,21 +134,21 @@ impl Reply {
         (200..300).contains(&self.code)
     }
 
-    /// The object, of a request that has to succeed.
+    /// The object. Panics if the request failed.
     #[track_caller]
     pub(crate) fn ok(self) -> Value {
         assert!(self.is_ok(), "{}: {}", self.code, self.text);
         self.body
     }
 
-    /// The message, of a request that has to be refused with `code`.
+    /// The message. Panics unless the request was refused with `code`.
     #[track_caller]
     pub(crate) fn refused(&self, code: u16) -> &str {
         assert_eq!(self.code, code, "{}", self.text);
         self.message()
     }
 
-    /// What a `Status` says.
+    /// The message of a `Status`.
     pub(crate) fn message(&self) -> &str {
         self.body["message"].as_str().unwrap_or(&self.text)
     }

@@ -1,12 +1,12 @@
-//! A process that does not outlive the tests, however they end.
+//! A process that never outlives the tests.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Runs the program until it ends, passing on the signals that are named on standard input. When that closes, nobody is
-/// there any more whom the program is for: it is killed, and the directory `$1` goes too.
+/// Runs the program until it ends, and forwards signals named on standard input. When standard input closes,
+/// the tests have ended: the program is killed, and the directory `$1` is removed.
 ///
 /// What all tests of a binary share is never dropped, so another process has to notice that the binary is gone.
 const GUARD: &str = r#"
@@ -35,10 +35,10 @@ fi
 exit "$code"
 "#;
 
-/// How long a process may take to end that was asked to.
+/// The longest time for a graceful stop.
 const GRACE: Duration = Duration::from_secs(20);
 
-/// A running program, and what it has written so far.
+/// A running program and its log.
 #[derive(Debug)]
 pub(crate) struct Guarded {
     pub(crate) name: &'static str,
@@ -48,7 +48,7 @@ pub(crate) struct Guarded {
 }
 
 impl Guarded {
-    /// Starts `program`. `directory` is what to remove if the tests end without stopping it.
+    /// Starts `program`. `directory` is removed if the tests end without stopping it.
     pub(crate) fn start(name: &'static str, program: &Command, directory: &std::path::Path) -> Self {
         let mut guard = Command::new("sh");
         guard.args(["-c", GUARD, name]).arg(directory).arg(program.get_program()).args(program.get_args());
@@ -73,14 +73,14 @@ impl Guarded {
         format!("the last that {} wrote:\n{}", self.name, log[from..].join("\n"))
     }
 
-    /// Fails the test if it has ended by itself.
+    /// Panics if it has ended by itself.
     pub(crate) fn assert_runs(&mut self) {
         if let Some(status) = self.guard.try_wait().unwrap() {
             panic!("{} ended by itself, {status}; {}", self.name, self.last_words());
         }
     }
 
-    /// Asks it to end, and waits until it has.
+    /// Sends SIGTERM and waits for the end.
     pub(crate) fn stop(&mut self) {
         self.send("TERM");
         if !self.has_ended_within(GRACE) {
@@ -88,14 +88,14 @@ impl Guarded {
         }
     }
 
-    /// Ends it without its help, and waits until it has.
+    /// Sends SIGKILL and waits for the end.
     pub(crate) fn kill(&mut self) {
         self.send("KILL");
         assert!(self.has_ended_within(GRACE), "{} can't be killed", self.name);
     }
 
     fn send(&mut self, signal: &str) {
-        // It fails if the guard has ended, which is what is wanted.
+        // Fails if the guard has already ended.
         drop(writeln!(self.signals, "{signal}"));
     }
 

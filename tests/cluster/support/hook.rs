@@ -9,7 +9,7 @@ use super::until;
 use super::world::{WORLD, World};
 use crate::process::{Server, reviser};
 
-/// What sends something to reviser.
+/// A caller of reviser.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Hook<'a> {
     /// `--for karmada-works`.
@@ -35,7 +35,7 @@ impl Hook<'_> {
     /// The collection, and an object whose creation is changed or refused when this is active.
     fn probe(self, world: &World<'_>) -> (String, Value) {
         match self {
-            // Its marker has no record, which is denied whatever the policies are.
+            // A marker without a record is denied under any policies.
             Self::Works => {
                 let cluster = world.cluster("probe");
                 let manifest = json!({"apiVersion": "example.com/v1", "kind": "Probe",
@@ -63,8 +63,8 @@ impl Hook<'_> {
 }
 
 impl World<'_> {
-    /// What `reviser manifests` prints for a server at `server`, with `more` arguments, for this world only: the name is another
-    /// one, and the namespaces are those of this world. Nothing else is changed.
+    /// The output of `reviser manifests` for a server at `server`, with `more` arguments. Only the name and
+    /// the namespaces are changed to this world's.
     fn configuration(&self, hook: Hook<'_>, server: SocketAddr, more: &[&str]) -> Value {
         let (what, path) = hook.arguments();
         let mut command = reviser(["manifests", "--for", what]);
@@ -81,8 +81,8 @@ impl World<'_> {
         configuration
     }
 
-    /// Applies the configuration for a running server, in place of that of the same name if there is one, and waits until the
-    /// API server calls it. Gives what was applied. `more` are arguments of `reviser manifests`.
+    /// Applies the configuration for a running server, replacing an existing one, and waits until the API
+    /// server calls it. Returns the applied document. `more` are arguments of `reviser manifests`.
     pub(crate) fn hook(&self, hook: Hook<'_>, server: &Server, more: &[&str]) -> Value {
         let configuration = self.configuration(hook, server.secure, more);
         let admin = self.plane().admin();
@@ -102,7 +102,7 @@ impl World<'_> {
         configuration
     }
 
-    /// Takes a configuration away, and waits until the API server does not go by it any more.
+    /// Removes a configuration, and waits until it is inactive.
     pub(crate) fn unhook(&self, hook: Hook<'_>, configuration: &Value) {
         let name = configuration["metadata"]["name"].as_str().unwrap();
         self.plane().admin().delete(&format!("{COLLECTION}/{name}")).ok();

@@ -1,4 +1,4 @@
-//! `kubectl`, for what a person at the API server sees.
+//! Runs `kubectl`.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use super::left_out;
 use super::plane::ControlPlane;
 
-/// What a command printed, and whether it went well.
+/// The output and success of a command.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) ok: bool,
@@ -14,11 +14,11 @@ pub(crate) struct Ran {
     pub(crate) stderr: String,
 }
 
-/// Runs `kubectl` as `user`; `input` is what it reads on standard input. `None` where there is no kubectl, which is said.
+/// Runs `kubectl` as `user` with `input` on standard input. `None`, with a message, without kubectl.
 pub(crate) fn kubectl(plane: &ControlPlane, user: &str, arguments: &[&str], input: &str) -> Option<Ran> {
     let mut command = Command::new("kubectl");
     command.arg("--kubeconfig").arg(plane.kubeconfig(user)).args(arguments);
-    // It keeps what it has discovered there.
+    // The cache of API discovery.
     command.env("HOME", plane.directory()).env_remove("KUBECONFIG");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = match command.spawn() {
@@ -28,7 +28,7 @@ pub(crate) fn kubectl(plane: &ControlPlane, user: &str, arguments: &[&str], inpu
             return None;
         }
     };
-    // It need not read all of it.
+    // It may exit before it has read everything.
     drop(child.stdin.take().unwrap().write_all(input.as_bytes()));
     let output = child.wait_with_output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();

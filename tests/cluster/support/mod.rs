@@ -1,6 +1,6 @@
-//! A real API server for tests, and what they do with it.
+//! A real API server for tests, and helpers to use it.
 //!
-//! Not a test. `tests/cluster/README.md` says how a test uses it.
+//! Not a test. `tests/cluster/README.md` describes its use.
 
 pub(crate) mod client;
 pub(crate) mod guarded;
@@ -13,16 +13,16 @@ pub(crate) mod world;
 
 use std::time::{Duration, Instant};
 
-/// How long something may take that has to come about by itself.
+/// The deadline of each wait.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Waits until `holds`; fails the test if it never does.
+/// Waits until `holds`, and panics after the deadline.
 #[track_caller]
 pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     until_some(what, || holds().then_some(()));
 }
 
-/// Waits until `look` finds something, and gives that; fails the test if it never does.
+/// Waits until `look` returns a value, and panics after the deadline.
 #[track_caller]
 pub(crate) fn until_some<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + PATIENCE;
@@ -35,7 +35,7 @@ pub(crate) fn until_some<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> 
     }
 }
 
-/// Says that the test that runs is left out, and why.
+/// Prints that the running test is skipped, and why.
 pub(crate) fn left_out(why: &str) {
     let thread = std::thread::current();
     tell(&format!("left out: {}: {why}", thread.name().unwrap_or("a test")));

@@ -1,4 +1,4 @@
-//! A control plane: etcd and an API server on ports of this machine.
+//! A control plane: etcd and an API server on local ports.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,32 +15,32 @@ use super::port::Port;
 use super::users::Credentials;
 use super::{left_out, until};
 
-/// How long a server may take to become ready, on a machine that has other things to do too.
+/// The longest time for a server to become ready, on a busy machine.
 const START: Duration = Duration::from_secs(90);
 
 /// The definitions that each control plane has from the start.
 const DEFINITIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/cluster");
 
-/// What `karmada` may.
+/// The rights of `karmada`.
 const KARMADAS: [&str; 3] = ["work.karmada.io", "cluster.karmada.io", "deploy.example.com"];
 
-/// A running etcd and API server with the definitions of `tests/data/cluster`, which end with this.
+/// A running etcd and API server with the definitions of `tests/data/cluster`, stopped on drop.
 #[derive(Debug)]
 pub(crate) struct ControlPlane {
-    // In the order in which they have to go.
+    // Dropped in this order.
     api: Mutex<Guarded>,
     etcd: Guarded,
     /// For clients, and for others of its kind.
     pub(crate) etcd_ports: [Port; 2],
     port: Port,
-    /// Where etcd, kube-apiserver and kube-controller-manager are.
+    /// The folder of etcd, kube-apiserver and kube-controller-manager.
     pub(crate) binaries: PathBuf,
     directory: TempDir,
 }
 
 impl ControlPlane {
-    /// The one that tests share which need none of their own: it is started once, and ends with the test binary. A test has
-    /// to keep to names of its own there, see `World`. `None` where the binaries are not, which is said.
+    /// The shared control plane, started once for the test binary. Tests must use unique names there, see
+    /// `World`. `None`, with a message, without the binaries.
     pub(crate) fn shared() -> Option<&'static Self> {
         static SHARED: OnceLock<ControlPlane> = OnceLock::new();
         static STARTING: Mutex<()> = Mutex::new(());
@@ -49,7 +49,7 @@ impl ControlPlane {
         Some(SHARED.get_or_init(|| Self::start_with(binaries)))
     }
 
-    /// One that a test has for itself, to stop and to restart it.
+    /// A control plane of the test's own, which it may stop and restart.
     pub(crate) fn start() -> Option<Self> {
         Some(Self::start_with(binaries()?))
     }
@@ -76,7 +76,7 @@ impl ControlPlane {
         plane
     }
 
-    /// A directory that ends with this control plane.
+    /// A directory that is removed with this control plane.
     pub(crate) fn directory(&self) -> &Path {
         self.directory.path()
     }
@@ -95,12 +95,12 @@ impl ControlPlane {
         self.user("admin")
     }
 
-    /// Anybody, for instance `system:serviceaccount:reviser-system:reviser`, by impersonation.
+    /// Any user by impersonation, for instance `system:serviceaccount:reviser-system:reviser`.
     pub(crate) fn acting_as(&self, user: &str) -> Client {
         Client::of(&self.kubeconfig("admin"), Some(user))
     }
 
-    /// Lets a user do what these RBAC rules say, in all namespaces, and waits until it may. `name` is that of the role.
+    /// Grants these RBAC rules in all namespaces, in a role `name`, and waits until they are active.
     pub(crate) fn grant(&self, name: &str, user: &str, rules: &Value) {
         let rbac = "/apis/rbac.authorization.k8s.io/v1";
         let admin = self.admin();
@@ -112,7 +112,7 @@ impl ControlPlane {
             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
             "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}]});
         admin.create(&format!("{rbac}/clusterrolebindings"), &binding).ok();
-        // One role and one binding: that the last of the rules counts says that all do.
+        // One role and one binding: if the last rule is active, all are.
         let last = rules.as_array().unwrap().last().unwrap();
         let any = |list: &str| last[list][0].as_str().unwrap_or("*").to_owned();
         let review = json!({"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
@@ -124,18 +124,18 @@ impl ControlPlane {
         });
     }
 
-    /// Asks the API server to end, waits until it has, and starts it again on the same port.
+    /// Restarts the API server gracefully on the same port.
     pub(crate) fn restart(&self) {
         self.stop();
         self.start_again();
     }
 
-    /// Asks the API server to end, and waits until it has. etcd stays.
+    /// Stops the API server gracefully; etcd keeps running.
     pub(crate) fn stop(&self) {
         self.api().stop();
     }
 
-    /// Ends the API server at once. etcd stays.
+    /// Kills the API server; etcd keeps running.
     pub(crate) fn kill(&self) {
         self.api().kill();
     }
@@ -146,7 +146,7 @@ impl ControlPlane {
         self.wait_until_ready();
     }
 
-    /// Shows what the API server has written last, if the test that runs has failed.
+    /// Prints the last log lines of the API server if the test has failed.
     pub(crate) fn tell_of_a_failure(&self) {
         if std::thread::panicking() {
             super::tell(&self.api().last_words());
@@ -176,7 +176,7 @@ impl ControlPlane {
         }
     }
 
-    /// Makes the definitions of `tests/data/cluster`, and waits until all of them are served.
+    /// Creates the definitions of `tests/data/cluster`, and waits until all are served.
     fn define(&self) {
         let admin = self.admin();
         let files = std::fs::read_dir(DEFINITIONS).unwrap().map(|file| file.unwrap().path());
@@ -189,7 +189,7 @@ impl ControlPlane {
 impl Drop for ControlPlane {
     fn drop(&mut self) {
         self.tell_of_a_failure();
-        // etcd is killed after it; nothing that it holds is wanted any more.
+        // etcd is killed afterwards; its data is not needed.
         self.api().kill();
     }
 }
@@ -209,7 +209,7 @@ fn start_api(binaries: &Path, directory: &Path, etcd: &Port, port: &Port) -> Gua
     let mut api = Command::new(binaries.join("kube-apiserver"));
     api.arg(format!("--etcd-servers=http://127.0.0.1:{}", etcd.number()));
     api.arg(format!("--secure-port={}", port.number()));
-    // The port is held by a socket of the tests.
+    // A socket of the tests reserves the port.
     api.arg("--permit-port-sharing");
     api.args([
         "--bind-address=127.0.0.1",
@@ -238,7 +238,7 @@ fn start_api(binaries: &Path, directory: &Path, etcd: &Port, port: &Port) -> Gua
         "--requestheader-extra-headers-prefix=X-Remote-Extra-",
         "--service-account-issuer=https://kubernetes.default.svc",
         "--service-cluster-ip-range=10.96.0.0/16",
-        // These want controllers or nodes that are not here.
+        // These need controllers or nodes that do not run here.
         "--disable-admission-plugins=ServiceAccount,StorageObjectInUseProtection,TaintNodesByCondition,Priority,RuntimeClass",
         "--enable-priority-and-fairness=false",
         "--profiling=false",
@@ -246,7 +246,7 @@ fn start_api(binaries: &Path, directory: &Path, etcd: &Port, port: &Port) -> Gua
     Guarded::start("kube-apiserver", &api, directory)
 }
 
-/// Where the binaries are, if they are.
+/// The folder of the binaries, if it exists.
 pub(crate) fn binaries() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = || set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));
@@ -266,7 +266,7 @@ pub(crate) fn binaries() -> Option<PathBuf> {
     Some(directory)
 }
 
-/// Makes these custom resource definitions, and waits until all of them are served.
+/// Creates these custom resource definitions, and waits until all are served.
 pub(crate) fn apply_definitions(admin: &Client, documents: &[String]) {
     let collection = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     let made: Vec<Value> =

@@ -1,4 +1,4 @@
-//! Ports that stay ours.
+//! Reserved local ports.
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::os::fd::OwnedFd;

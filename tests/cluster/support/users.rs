@@ -12,13 +12,13 @@ use serde_json::json;
 /// The users, and their groups.
 ///
 /// * `admin` may do everything.
-/// * `karmada` may do everything with what Karmada brings, and is what writes Works.
-/// * `reviser` is the service itself; what it may, a test has to grant (`ControlPlane::grant`).
+/// * `karmada` may do everything with Karmada's kinds, and writes Works.
+/// * `reviser` is the service itself; a test grants its rights (`ControlPlane::grant`).
 /// * `nobody` has no rights of its own.
 pub(crate) const USERS: [(&str, &str); 4] =
     [("admin", "system:masters"), ("karmada", "tests"), ("reviser", "tests"), ("nobody", "tests")];
 
-/// What the API server and its users need of files, in one directory.
+/// The files of the API server and its users, in one directory.
 #[derive(Debug)]
 pub(crate) struct Credentials {
     directory: PathBuf,
@@ -26,7 +26,7 @@ pub(crate) struct Credentials {
 }
 
 impl Credentials {
-    /// Makes them in `directory`: `ca.crt`, `server.crt`, `server.key`, `sa.key`, `sa.pub`, `tokens.csv`, `front-proxy.crt`, `front-proxy.key`.
+    /// Creates in `directory`: `ca.crt`, `server.crt`, `server.key`, `sa.key`, `sa.pub`, `tokens.csv`, `front-proxy.crt`, `front-proxy.key`.
     pub(crate) fn make(directory: &Path) -> Self {
         let now = SystemTime::now();
         let authority = Authority::new(now).unwrap();
@@ -73,7 +73,7 @@ impl Credentials {
         std::fs::write(self.directory.join(file), config.to_string()).unwrap();
     }
 
-    /// A certificate with which `name` of `group` is known, and its key.
+    /// A client certificate of user `name` in `group`, and its key.
     fn issue_client(&self, name: &str, group: &str) -> (String, String) {
         let authority_key = KeyPair::from_pem(&self.authority.key_pem()).unwrap();
         let issuer = Issuer::from_ca_cert_pem(self.authority.certificate_pem(), authority_key).unwrap();

@@ -1,4 +1,4 @@
-//! What one test has of a control plane for itself.
+//! The part of a shared control plane that belongs to one test.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -11,15 +11,15 @@ use super::client::{Client, Reply};
 use super::plane::ControlPlane;
 use crate::process::Server;
 
-/// The label of the namespaces of a world, by which its webhook configurations see nothing else.
+/// The label of the namespaces of a world, which its webhook configurations select.
 pub(crate) const WORLD: &str = "tests.reviser.io/world";
 
 const CAPTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/captures");
 
-/// Namespaces, clusters and webhook configurations that are of one test, on a control plane that others work on too.
+/// Namespaces, clusters and webhook configurations of one test on a shared control plane.
 ///
-/// Its name is the namespace of its workloads; its cluster `z` is called `NAME-z`, and its Works are in `karmada-es-NAME-z`. It
-/// has a certificate for servers, and a directory for what they are to read.
+/// Its name is the namespace of its workloads; its cluster `z` is called `NAME-z`, and its Works are in
+/// `karmada-es-NAME-z`. It has a server certificate, and a directory for the files that servers read.
 pub(crate) struct World<'p> {
     plane: &'p ControlPlane,
     name: &'static str,
@@ -28,7 +28,7 @@ pub(crate) struct World<'p> {
 }
 
 impl<'p> World<'p> {
-    /// `name` is one that no other test has: the namespace is made here.
+    /// Creates the namespace `name`, which must be unique among the tests.
     pub(crate) fn new(plane: &'p ControlPlane, name: &'static str) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let now = SystemTime::now();
@@ -59,7 +59,7 @@ impl<'p> World<'p> {
         self.name
     }
 
-    /// Where its workloads are.
+    /// The namespace of its workloads.
     pub(crate) fn namespace(&self) -> &'static str {
         self.name
     }
@@ -69,12 +69,12 @@ impl<'p> World<'p> {
         &self.karmada
     }
 
-    /// A directory that ends with this. It has `ca.crt`, and `tls.crt` and `tls.key` for servers.
+    /// A temporary directory with `ca.crt`, and `tls.crt` and `tls.key` for servers.
     pub(crate) fn directory(&self) -> &Path {
         self.directory.path()
     }
 
-    /// The name of a member cluster. Its namespace is there from now on.
+    /// The name of a member cluster, whose execution namespace is created.
     pub(crate) fn cluster(&self, letter: &str) -> String {
         let cluster = format!("{}-{letter}", self.name);
         let made = self.make_namespace(&format!("karmada-es-{cluster}"));
@@ -97,7 +97,7 @@ impl<'p> World<'p> {
         format!("/apis/multicluster.admiralty.io/v1alpha1/namespaces/{}/podchaperons", self.name)
     }
 
-    /// A Work of these manifests that says it is of the binding `NAME-rollout`, as Karmada would create it.
+    /// A Work of these manifests for the binding `NAME-rollout`, as Karmada creates it.
     pub(crate) fn work(&self, cluster: &str, name: &str, manifests: &[Value]) -> Value {
         json!({
             "apiVersion": "work.karmada.io/v1alpha1", "kind": "Work",
@@ -113,8 +113,8 @@ impl<'p> World<'p> {
         })
     }
 
-    /// The `object` of a captured review, as it would be sent to this world: cluster `x` of the capture is this world's, and so
-    /// is the namespace. What the API server itself wrote is left out.
+    /// The `object` of a captured review with the cluster `x` and the namespace of this world, without the
+    /// fields that the API server sets.
     pub(crate) fn captured(&self, file: &str) -> Value {
         let text = std::fs::read_to_string(Path::new(CAPTURES).join(file)).unwrap();
         let text = text.replace("cluster-x", &self.cluster("x")).replace("cluster-z", &self.cluster("z"));
@@ -130,7 +130,7 @@ impl<'p> World<'p> {
         object
     }
 
-    /// Stores a binding, as Karmada does, and has the servers of this world read it.
+    /// Stores a binding as Karmada does, and writes it to the state of this world's servers.
     pub(crate) fn bind(&self, binding: &Value) {
         let collection =
             format!("/apis/work.karmada.io/v1alpha2/namespaces/{}/resourcebindings", self.namespace());
@@ -146,7 +146,7 @@ impl<'p> World<'p> {
         self.write_state();
     }
 
-    /// Writes what is stored of this world to where its servers read it (`--state`): bindings and Works.
+    /// Writes the bindings and Works of this world to the `--state` of its servers.
     pub(crate) fn write_state(&self) {
         let mut items = Vec::new();
         for path in ["v1alpha2/resourcebindings", "v1alpha1/works"] {
@@ -170,7 +170,7 @@ impl<'p> World<'p> {
         std::fs::rename(whole, self.directory().join("state").join("stored.json")).unwrap();
     }
 
-    /// Writes a file of policies, and gives the directory of all of them, for `-p`.
+    /// Writes a policy file. Returns the policy directory, for `-p`.
     pub(crate) fn policies(&self, file: &str, text: &str) -> PathBuf {
         let directory = self.directory().join("policies");
         std::fs::write(directory.join(file), text).unwrap();
@@ -184,7 +184,7 @@ impl<'p> World<'p> {
         Server::start(arguments.iter().chain(more))
     }
 
-    /// The same for a server that reads `write_state`'s files.
+    /// Starts a server that reads the files of `write_state`.
     pub(crate) fn server_with_state(&self, more: &[&str]) -> Server {
         let state = self.directory().join("state");
         self.server(&[&["--state", state.to_str().unwrap()], more].concat())

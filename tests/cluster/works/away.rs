@@ -1,4 +1,4 @@
-//! What goes on while no server is there, and what does not.
+//! Writes while no server runs: some succeed, others fail.
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::support::hook::Hook;
 use crate::support::plane::ControlPlane;
 use crate::support::world::World;
 
-/// What the API server says of a webhook that it does not reach.
+/// The message of the API server for an unreachable webhook.
 const UNREACHED: &str = "failed calling webhook \"works.reviser.io\"";
 
 #[test]
@@ -56,7 +56,7 @@ fn while_no_server_is_there_selected_works_are_refused_and_others_are_stored() {
     let unbound = without("no-annotations", &["/metadata/annotations"]);
     assert!(unbound.refused(500).contains(UNREACHED), "{}", unbound.text);
 
-    // With a server they are written as if nothing had been.
+    // With a server they are written again.
     let server = world.server_with_state(&[]);
     world.hook(Hook::Works, &server, &[]);
     assert_eq!(karmada.create(&collection, &work).ok().pointer(PULL), Some(&Value::Null));
@@ -80,7 +80,7 @@ fn a_revised_work_goes_away_and_reports_its_status_without_a_server() {
     assert!(put(karmada, &collection, &work).refused(500).contains(UNREACHED));
     assert!(karmada.touch(&path).refused(500).contains(UNREACHED));
 
-    // The finalizer holds it; without it, it goes.
+    // The finalizer keeps it; without the finalizer it is deleted.
     let going = karmada.delete(&path).ok();
     assert!(going["metadata"]["deletionTimestamp"].is_string(), "{going}");
     let mut released = going.clone();

@@ -1,8 +1,8 @@
-//! Works on their way through a real API server, with the configuration that `reviser manifests` prints.
+//! Works written to a real API server, with the configuration printed by `reviser manifests`.
 //!
-//! * `stable`: what is written twice is stored once.
-//! * `away`: what goes on while no server is there, and what does not.
-//! * `shapes`: Works of every shape, and none is refused by a condition.
+//! * `stable`: repeated writes are stored once.
+//! * `away`: writes while no server runs.
+//! * `shapes`: no match condition fails, for Works of any shape.
 //! * `unbound`: Works without a binding.
 //! * `refused`: the message of a refused Work.
 
@@ -34,7 +34,7 @@ fn served<'p>(plane: &'p ControlPlane, name: &'static str) -> (World<'p>, Server
     (world, server)
 }
 
-/// The captured Work of the cluster that does not host the fort: its collection, and the object.
+/// The captured Work of the cluster without the fort: its collection, and the object.
 fn elsewhere(world: &World<'_>) -> (String, Value) {
     (World::works(&world.cluster("z")), world.captured("work-create-cluster-z-w31.json"))
 }
@@ -43,7 +43,7 @@ fn path(collection: &str, work: &Value) -> String {
     format!("{collection}/{}", work["metadata"]["name"].as_str().unwrap())
 }
 
-/// Writes all of `work` over what is stored, as Karmada does.
+/// Replaces the stored Work, as Karmada does.
 fn put(karmada: &Client, collection: &str, work: &Value) -> Reply {
     let path = path(collection, work);
     let mut work = work.clone();
@@ -71,7 +71,7 @@ fn a_work_is_revised_and_its_null_is_stored() {
     assert!(created.pointer(RECORD).unwrap().as_str().unwrap().contains(r#""hosts":["fort"]"#));
 }
 
-/// Its review has it twice; what etcd takes is the limit, and not what we read.
+/// The review contains the Work twice; etcd's size limit applies before ours.
 #[test]
 fn a_work_as_large_as_an_api_server_stores_is_revised_and_written_again() {
     let Some(plane) = ControlPlane::shared() else { return };

@@ -1,4 +1,4 @@
-//! What a person reads whose Work is refused.
+//! The message of a refused Work in kubectl.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{elsewhere, served};
 use crate::support::kubectl::kubectl;
 use crate::support::plane::ControlPlane;
 
-/// What kubectl says to a Work that is refused.
+/// The message of kubectl for a refused Work.
 fn refused(plane: &ControlPlane, work: &Value) -> Option<String> {
     let ran = kubectl(plane, "karmada", &["create", "-f", "-"], &work.to_string())?;
     assert!(!ran.ok && ran.stdout.is_empty(), "{ran:?}");
@@ -14,7 +14,7 @@ fn refused(plane: &ControlPlane, work: &Value) -> Option<String> {
 }
 
 #[test]
-fn a_work_that_is_denied_names_the_rule_the_cluster_the_place_and_what_to_do() {
+fn a_denial_names_the_rule_the_cluster_the_place_and_the_fix() {
     let Some(plane) = ControlPlane::shared() else { return };
     let (world, _server) = served(plane, "denied");
     let (_, mut work) = elsewhere(&world);
@@ -31,7 +31,7 @@ fn a_work_that_is_denied_names_the_rule_the_cluster_the_place_and_what_to_do() {
 }
 
 #[test]
-fn a_work_without_a_binding_names_the_object_and_says_where_a_binding_was_looked_for() {
+fn a_missing_binding_is_reported_with_the_object_and_where_it_was_looked_up() {
     let Some(plane) = ControlPlane::shared() else { return };
     let (world, _server) = served(plane, "unbound");
     let (_, mut work) = elsewhere(&world);

@@ -1,4 +1,4 @@
-//! Works of every shape. A condition that errs refuses what it looks at, with 403, whatever it is: none may ever err.
+//! Works of any shape. A match condition with an error refuses the request with 403, so no condition may fail.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{elsewhere, served};
 use crate::support::plane::ControlPlane;
 use crate::support::world::World;
 
-/// What takes the place of parts of a Work.
+/// Replacement values for parts of a Work.
 fn odd_values() -> Vec<Value> {
     vec![
         Value::Null,
@@ -25,7 +25,7 @@ fn odd_values() -> Vec<Value> {
     ]
 }
 
-/// Where they are put; what is above is there.
+/// The places to replace; their parents exist.
 const PLACES: [&str; 11] = [
     "/metadata/annotations",
     "/metadata/annotations/resourcebinding.karmada.io~1name",
@@ -40,7 +40,7 @@ const PLACES: [&str; 11] = [
     "/spec/workload/manifests/0/metadata/annotations/resourcebinding.karmada.io~1name",
 ];
 
-/// The captured Work with each odd value in each place, and without what is in each place.
+/// The captured Work with each value in each place, and with each place removed.
 fn odd_works(world: &World<'_>) -> (String, Vec<(String, Value)>) {
     let (collection, work) = elsewhere(world);
     let mut works = Vec::new();
@@ -62,7 +62,7 @@ fn odd_works(world: &World<'_>) -> (String, Vec<(String, Value)>) {
     (collection, works)
 }
 
-/// Sends all of them as dry runs, and gives how many were answered with each code.
+/// Sends all as dry runs. Returns the number of replies by code.
 fn codes(world: &World<'_>) -> Vec<(u16, usize)> {
     let (collection, works) = odd_works(world);
     let stored = world.karmada().get(&format!("{collection}/stored")).ok();
@@ -98,7 +98,7 @@ fn no_shape_of_a_work_makes_a_condition_err() {
     let (world, server) = served(plane, "shapes");
     store_one(&world);
     let reviewed = codes(&world);
-    // Stored, not even read as a Work, and refused by the schema or by us.
+    // Stored, skipped by the conditions, or refused by the schema or by reviser.
     assert_eq!(
         reviewed.iter().map(|(code, _)| *code).collect::<Vec<_>>(),
         [200, 201, 400, 422],

@@ -1,4 +1,4 @@
-//! What is written twice is stored once, and what is not revised any more is as Karmada wrote it.
+//! Repeated writes are stored once, and an undone revision restores Karmada's manifest.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -12,7 +12,7 @@ use crate::support::hook::Hook;
 use crate::support::plane::ControlPlane;
 use crate::support::world::World;
 
-/// What changes when something is written.
+/// The fields that change with each write.
 fn versions(work: &Value) -> (&Value, &Value) {
     (&work["metadata"]["resourceVersion"], &work["metadata"]["generation"])
 }
@@ -27,7 +27,7 @@ fn the_same_work_sent_again_unrevised_writes_nothing() {
         let again = put(world.karmada(), &collection, &work).ok();
         assert_eq!(versions(&again), versions(&created));
     }
-    // And what is another one is written, and revised.
+    // A different Work is written and revised.
     let mut next = work.clone();
     next["spec"]["workload"]["manifests"][0]["spec"]["paused"] = true.into();
     let written = put(world.karmada(), &collection, &next).ok();
@@ -35,7 +35,7 @@ fn the_same_work_sent_again_unrevised_writes_nothing() {
     assert_eq!(written.pointer(PULL), Some(&Value::Null));
 }
 
-/// The sum of the metrics that begin so.
+/// The sum of the metrics with this prefix.
 fn counted(server: &Server, begin: &str) -> u64 {
     let mut stream = TcpStream::connect(server.admin).unwrap();
     stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
@@ -66,7 +66,7 @@ fn a_touch_writes_nothing_whatever_its_form_is() {
 /// Another client's write of a label is one; after that Karmada's PUT settles who manages what, and then nothing is written
 /// any more.
 #[test]
-fn what_others_write_beside_a_revision_stays_and_settles() {
+fn changes_of_other_writers_are_kept() {
     let Some(plane) = ControlPlane::shared() else { return };
     let (world, _server) = served(plane, "beside");
     let (collection, work) = elsewhere(&world);
@@ -95,7 +95,7 @@ fn what_others_write_beside_a_revision_stays_and_settles() {
 
 /// From a time without the webhook: a revised value has been changed, so that of Karmada is lost.
 #[test]
-fn what_can_not_be_undone_is_left_as_it_is_with_a_warning_and_not_made_anew() {
+fn a_revision_that_cannot_be_undone_is_left_unchanged_with_a_warning() {
     let Some(plane) = ControlPlane::shared() else { return };
     let (world, server) = served(plane, "edited");
     let (collection, work) = elsewhere(&world);
@@ -121,7 +121,7 @@ fn what_can_not_be_undone_is_left_as_it_is_with_a_warning_and_not_made_anew() {
         "{warning}"
     );
     assert_eq!(versions(&touched.ok()), versions(&stored));
-    // The way out: Karmada writes it.
+    // A write of Karmada resolves it.
     assert_eq!(put(world.karmada(), &collection, &work).ok().pointer(PULL), Some(&Value::Null));
 }
 
@@ -139,7 +139,7 @@ spec:
 ";
 
 #[test]
-fn numbers_at_the_edge_of_what_fits_are_stored_as_they_were_written() {
+fn numbers_at_the_limits_are_stored_unchanged() {
     let Some(plane) = ControlPlane::shared() else { return };
     let world = World::new(plane, "numbers");
     world.bind(&world.captured("rb-w31.json"));
@@ -167,9 +167,9 @@ spec:
   rules: [{name: set, patch: {type: Merge, value: {spec: {x: 1}}}}]
 ";
 
-/// Removal as docs/karmada.md has it: other policies, the configuration that fits them, a touch, and then the configuration.
+/// Removal as described in docs/karmada.md: change the policies and the configuration, touch the Works, then remove the configuration.
 #[test]
-fn without_a_policy_a_touch_gives_back_what_karmada_wrote() {
+fn without_a_policy_a_touch_restores_karmadas_manifest() {
     let Some(plane) = ControlPlane::shared() else { return };
     let (world, server) = served(plane, "undone");
     let (collection, work) = elsewhere(&world);

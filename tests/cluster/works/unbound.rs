@@ -47,7 +47,7 @@ fn the_work_of_a_namespace_is_revised_stored_once_and_given_back() {
     assert_eq!(created.pointer(LABEL), Some(&json!(format!("network-{}", world.cluster("z")))), "{created}");
     assert!(created.pointer(MARKER).is_some() && created.pointer(RECORD).is_some(), "{created}");
 
-    // Karmada's reconciles keep the annotations of others; a touch brings our own output.
+    // Karmada's reconciles keep annotations of others; a touch sends our own revision.
     let mut next = work.clone();
     next["metadata"]["annotations"] = created["metadata"]["annotations"].clone();
     for _ in 0..2 {
@@ -55,7 +55,7 @@ fn the_work_of_a_namespace_is_revised_stored_once_and_given_back() {
     }
     assert_eq!(versions(&karmada.touch(&path(&collection, &work)).ok()), versions(&created));
 
-    // With another policy it is given back, with no annotation left.
+    // With another policy Karmada's manifest is restored, without our annotations.
     drop(server);
     let other = world.policies("network.yaml", &POLICY.replace("kind: Namespace", "kind: ConfigMap"));
     let other = ["-p", other.to_str().unwrap()];
@@ -69,7 +69,7 @@ fn the_work_of_a_namespace_is_revised_stored_once_and_given_back() {
 }
 
 #[test]
-fn an_outage_stops_the_namespaces_that_are_selected_and_nothing_else() {
+fn an_outage_stops_only_the_selected_namespaces() {
     let Some(plane) = ControlPlane::shared() else { return };
     let world = World::new(plane, "unbound-away");
     let policies = world.policies("network.yaml", POLICY);
@@ -108,7 +108,7 @@ fn an_outage_stops_the_namespaces_that_are_selected_and_nothing_else() {
     }
 }
 
-/// A rule that needs a schedule is a decision, with a message that says so, and no failure of the webhook.
+/// A rule that needs a schedule is denied with the reason; it is not a failure of the webhook.
 #[test]
 fn a_rule_that_needs_a_schedule_is_denied_with_its_reason() {
     let Some(plane) = ControlPlane::shared() else { return };

@@ -1,6 +1,6 @@
-//! Ten thousand writes of Works at the same time, through three servers that are killed again and again.
+//! Ten thousand concurrent writes of Works through three servers that are killed repeatedly.
 //!
-//! The schedules stay as they are, so the host of the fort of a workload has to be the same cluster from the
+//! The schedules do not change, so the host of the fort of a workload has to be the same cluster from the
 //! first answer to the last, whichever server gave it, and whatever became of that one afterwards.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,14 +19,14 @@ use crate::support::world::World;
 use crate::support::{tell, until_some};
 
 const WORKLOADS: usize = 24;
-/// How many workloads a writer has, of one cluster.
+/// Workloads of each writer, which writes for one cluster.
 const OWN: usize = 3;
 /// How often each Work is written.
 const TIMES: usize = 140;
-/// After so many writes the next server is killed.
+/// Writes between two kills.
 const BETWEEN_KILLS: usize = 1_500;
 
-/// What all writers have seen.
+/// The results of all writers.
 #[derive(Default)]
 struct Seen {
     writes: AtomicUsize,
@@ -36,7 +36,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Writes a Work as Karmada does: unrevised, and again when it is refused for a while.
+    /// Writes a Work as Karmada does: unrevised, and with retries.
     fn write(&self, world: &World<'_>, cluster: &str, workload: &str, number: usize) {
         let path = format!("{}/{workload}", World::works(cluster));
         let stored = until_some("the Work is stored", || {
