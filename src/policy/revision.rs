@@ -121,10 +121,10 @@ fn allocation(node: Node<'_>, notes: &mut Notes) -> Option<(String, Option<Alloc
     let name = fields.required("name", notes).and_then(|node| allocation_name(&node, notes));
     let strategy = fields
         .optional("strategy")
-        .map_or(Some(AllocationStrategy::default()), |node| one_of(&node, STRATEGIES, notes))
+        .map_or_else(|| Some(AllocationStrategy::default()), |node| one_of(&node, STRATEGIES, notes))
         .unwrap_or_default();
     let handover =
-        fields.optional("handover").map_or(Some(Handover::default()), |node| handover(node, notes));
+        fields.optional("handover").map_or_else(|| Some(Handover::default()), |node| handover(node, notes));
     fields.end(notes);
     Some((name?.to_owned(), handover.map(|handover| Allocation { strategy, handover }), place.join("name")))
 }

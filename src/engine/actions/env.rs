@@ -67,7 +67,9 @@ impl Env {
             }
             Ok(())
         })?;
-        warnings.into_iter().for_each(|warning| context.warn(warning));
+        for warning in warnings {
+            context.warn(warning);
+        }
         Ok(())
     }
 

@@ -68,7 +68,9 @@ impl PatchAction {
                 let warnings = ineffective_keys(object, &patch, keys, &schema)?;
                 let Merged { value, shortened } =
                     strategic::merge(object, &patch, &schema).map_err(|error| refused(&error))?;
-                warnings.into_iter().for_each(|warning| context.warn(warning));
+                for warning in warnings {
+                    context.warn(warning);
+                }
                 for Shortened { place, removed } in shortened {
                     let items = if removed == 1 { "1 item is" } else { &format!("{removed} items are") };
                     context.warn(format!(

@@ -27,12 +27,19 @@ fn object(phases: &str) -> Value<'static> {
     value(&format!(r#"{{"spec":{{"rollout":{{"phases":{phases}}}}}}}"#))
 }
 
+fn cluster(name: &str) -> ClusterName {
+    ClusterName::new(name).unwrap()
+}
+
+fn schedule(host: &str) -> Schedule {
+    Schedule::new(vec![TargetCluster { name: cluster(host), replicas: 1 }]).unwrap()
+}
+
 /// The object after the rule has been applied, and whether it asked for the allocation. `host` is the cluster that hosts
 /// it; the object is revised for `x`.
 fn applied(rule: &Fort, object: &Value<'static>, host: &str) -> Result<(Value<'static>, bool), Stop> {
-    let cluster = |name: &str| ClusterName::new(name).unwrap();
-    let schedule = Schedule::new(vec![TargetCluster { name: cluster(host), replicas: 1 }]).unwrap();
-    let target = Target { cluster: cluster("x"), replicas: None, schedule: Some(schedule), original: None };
+    let target =
+        Target { cluster: cluster("x"), replicas: None, schedule: Some(schedule(host)), original: None };
     let gvk = GroupVersionKind::of("example.com/v1", "Release");
     let workload = Workload { gvk, namespace: "n".to_owned(), name: "r".to_owned() };
     let object = ObjectSource::Value(object.clone());
