@@ -295,7 +295,7 @@ pub(super) enum ManifestsFor {
     KarmadaWorks,
     /// Admission of pods in a source of Admiralty, for the source's API server
     AdmiraltySource,
-    /// Admission of PodChaperons in a target of Admiralty, for the target's API server
+    /// Admission of pod chaperons in a target of Admiralty, for the target's API server
     AdmiraltyTarget,
     /// Validation of policies that are custom resources, for the API server that holds them
     Policies,

@@ -21,12 +21,12 @@ impl CliError {
         Self::Usage(message.into())
     }
 
-    pub(super) fn refused_policies(findings: Vec<String>) -> Self {
-        Self::Refused(format!("the policies are refused:\n{}", findings.join("\n")))
+    pub(super) fn refused_policies(findings: impl AsRef<[String]>) -> Self {
+        Self::Refused(format!("the policies are refused:\n{}", findings.as_ref().join("\n")))
     }
 
-    pub(super) fn refused_state(findings: Vec<String>) -> Self {
-        Self::Refused(format!("the state files are refused:\n{}", findings.join("\n")))
+    pub(super) fn refused_state(findings: impl AsRef<[String]>) -> Self {
+        Self::Refused(format!("the state files are refused:\n{}", findings.as_ref().join("\n")))
     }
 
     pub(super) fn failed(error: impl Into<anyhow::Error>) -> Self {

@@ -68,7 +68,7 @@ impl InterpreterHook {
     }
 }
 
-/// The kinds that policies select, and those of the ResourceInterpretations.
+/// The kinds that policies select, and those of the `ResourceInterpretations`.
 pub fn kinds(policies: &PolicySet) -> BTreeSet<GroupVersionKind> {
     let selected = policies.selectors().map(|(_, selector)| &selector.gvk);
     selected.chain(policies.interpretations.keys()).cloned().collect()

@@ -151,7 +151,7 @@ fn is_given(fields: &Fields<'_>, name: &str) -> bool {
 }
 
 fn image_path(node: &Node<'_>, notes: &mut Notes) -> Option<Pointer> {
-    let path = pointer(&node, notes)?;
+    let path = pointer(node, notes)?;
     if let Some(reason) = protected_by(&path) {
         notes.note(&node.field, reason);
         return None;

@@ -197,7 +197,7 @@ impl Compiler {
                 continue;
             }
             self.defined.insert(name.clone(), read.policy.owner.to_string());
-            self.set.allocations.extend(allocation.clone().map(|allocation| (name.clone(), allocation)));
+            self.set.allocations.extend((*allocation).map(|allocation| (name.clone(), allocation)));
         }
         self.policies.push(read);
         Some(())

@@ -37,7 +37,7 @@ pub(super) fn fort(node: Node<'_>, expressions: &mut Expressions, notes: &mut No
 }
 
 fn steps(node: &Node<'_>, notes: &mut Notes) -> Option<Pointer> {
-    let pointer = pointer(&node, notes)?;
+    let pointer = pointer(node, notes)?;
     if let Some(reason) = protected_by(&pointer) {
         notes.note(&node.field, reason);
         return None;

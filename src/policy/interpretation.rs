@@ -19,7 +19,7 @@ pub(super) fn interpretation(
     });
     let mut interpretation = Interpretation::default();
     let pointer = |node: &Node<'_>, notes: &mut Notes| {
-        let pointer = pointer(&node, notes)?;
+        let pointer = pointer(node, notes)?;
         if pointer.tokens().iter().any(|token| token == "*") {
             notes.note(&node.field, "takes no `*`; pod templates in lists are for `podTemplates`");
             return None;

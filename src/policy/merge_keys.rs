@@ -62,7 +62,7 @@ fn keys(node: &Node<'_>, notes: &mut Notes) -> Option<Vec<Pointer>> {
 /// Where a key is in an item: names with dots between them, or a JSON pointer.
 fn key(node: &Node<'_>, notes: &mut Notes) -> Option<Pointer> {
     let text = node.name(notes)?;
-    let key = if text.starts_with('/') { pointer(&node, notes)? } else { Pointer::of(text.split('.')) };
+    let key = if text.starts_with('/') { pointer(node, notes)? } else { Pointer::of(text.split('.')) };
     if key.tokens().iter().any(String::is_empty) {
         notes.note(
             &node.field,

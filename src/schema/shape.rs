@@ -78,7 +78,7 @@ impl Places {
     }
 }
 
-impl<'s> Shape<'s> {
+impl Shape<'_> {
     /// The type of the field `name` of a map. `None`: the API server drops a field of that name.
     pub fn field(self, name: &str) -> Option<Self> {
         match self {
@@ -122,7 +122,7 @@ impl<'s> Shape<'s> {
     pub fn first_list(self, place: &Pointer) -> Option<usize> {
         let mut shape = self;
         for (position, token) in place.tokens().iter().enumerate() {
-            let Some(field) = shape.field(token) else { return None };
+            let field = shape.field(token)?;
             if field.is_list() {
                 return Some(position + 1);
             }

@@ -114,7 +114,6 @@ fn ended_within_the_peak(server: Server) {
     let status = fs::read_to_string(format!("/proc/{}/status", server.process.pid())).unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     let kib: usize = peak.trim().trim_end_matches(" kB").parse().unwrap();
-    println!("peak resident memory: {} MiB", kib >> 10);
     assert!(kib << 10 < MAX_PEAK, "{kib} KiB");
     assert_eq!(server.end(Signal::TERM).code, Some(0));
 }

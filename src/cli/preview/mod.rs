@@ -42,11 +42,11 @@ struct Version<'v> {
 }
 
 impl<'v> Version<'v> {
-    fn of(revised: Revision<'v>) -> Result<Self, Failure> {
+    fn of(revised: Revision<'v>) -> Self {
         let Revision { object, applied, hosts, mut warnings, idle, trace, .. } = revised;
         warnings.extend(idle.iter().map(IdleTransformation::to_string));
         let patch = object.patch().to_text();
-        Ok(Self { object: object.value().clone(), patch, applied, hosts, warnings, trace })
+        Self { object: object.value().clone(), patch, applied, hosts, warnings, trace }
     }
 }
 
@@ -128,7 +128,7 @@ impl<'r> Run<'r> {
                 self.service.revise(workload, &root, &target).await
             };
             reads_original |= revised.as_ref().map_or(may_read, |revised| revised.reads_original);
-            let revised = revised.and_then(Version::of).map_err(|failure| {
+            let revised = revised.map(Version::of).map_err(|failure| {
                 failure.context(format_args!("{workload} cluster {:?}", cluster.as_str()))
             });
             let replicas = self.schedule.replicas_of(cluster).unwrap_or_default();

@@ -17,7 +17,7 @@ impl<'a> Undo<'a> {
             match operation {
                 Operation::Add(place, added) => match put_in(&mut value, &place, &added) {
                     Some(length) => {
-                        undo.0.push(UndoStep { length: Some(length), ..wrote(place, None, added) })
+                        undo.0.push(UndoStep { length: Some(length), ..wrote(place, None, added) });
                     }
                     None if is_shared(&place) => undo.make_map(place, None, &added),
                     None => undo.0.push(wrote(place, None, added)),

@@ -60,7 +60,7 @@ impl PatchCheck {
                     self.value(value, &here);
                 }
                 Key::Patch if directive::word(value).is_none() => {
-                    self.add(&here, PatchErrorKind::UnknownWord)
+                    self.add(&here, PatchErrorKind::UnknownWord);
                 }
                 Key::Patch => {}
                 Key::Retain => self.retained(value, object, &here),
