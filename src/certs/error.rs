@@ -4,7 +4,7 @@ use std::{io, path::PathBuf, time::SystemTime};
 
 use super::Rfc3339;
 
-/// Why a certificate can't be read, issued or written. Whatever came from a file names that file.
+/// Why a certificate can't be read, issued or written. Errors about a file name that file.
 #[derive(Debug, thiserror::Error)]
 pub enum CertsError {
     /// A file can't be read.
@@ -12,56 +12,56 @@ pub enum CertsError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The I/O error.
         #[source]
         source: io::Error,
     },
-    /// A file has nothing in it.
+    /// A file is empty.
     #[error("failed to use {path:?}: the file is empty")]
     Empty {
         /// The file.
         path: PathBuf,
     },
-    /// What should be PEM is not.
+    /// A file is not valid PEM.
     #[error("failed to parse {path:?} as PEM")]
     Pem {
         /// The file.
         path: PathBuf,
-        /// Where the parser gave up.
+        /// The error of the parser.
         #[source]
         source: rustls_pki_types::pem::Error,
     },
-    /// There is PEM, but no certificate in it.
+    /// A PEM file has no certificate.
     #[error("failed to find a certificate in {path:?}")]
     NoCertificate {
         /// The file.
         path: PathBuf,
     },
-    /// There is PEM, but no private key in it.
+    /// A PEM file has no private key.
     #[error("failed to find a private key in {path:?}")]
     NoKey {
         /// The file.
         path: PathBuf,
     },
-    /// A certificate is not one, under its PEM armour.
+    /// The content of a PEM certificate is invalid.
     #[error("failed to parse the certificate in {path:?}")]
     Certificate {
         /// The file.
         path: PathBuf,
-        /// What the parser said.
+        /// The error of the parser.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A key is of a kind that can't be used, or broken.
+    /// A private key is invalid or of an unsupported type.
     #[error("failed to use the private key in {path:?}")]
     Key {
         /// The file.
         path: PathBuf,
-        /// What the cryptography said.
+        /// The error of the crypto library.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// Key and certificate are not of the same pair.
+    /// The key does not belong to the certificate.
     #[error("failed to pair {certificate:?} with {key:?}: the key does not belong to the certificate")]
     Mismatch {
         /// The file with the certificate.
@@ -77,7 +77,7 @@ pub enum CertsError {
         /// The first moment of its validity.
         not_before: SystemTime,
     },
-    /// A certificate is not valid any more.
+    /// A certificate has expired.
     #[error("failed to use {path:?}: the certificate expired at {}", Rfc3339(*.not_after))]
     Expired {
         /// The file.
@@ -85,25 +85,25 @@ pub enum CertsError {
         /// The last moment of its validity.
         not_after: SystemTime,
     },
-    /// A certificate that should sign others may not.
+    /// A certificate that should sign others is not a CA certificate.
     #[error("failed to issue with {path:?}: it is not the certificate of an authority")]
     NotAnAuthority {
         /// The file.
         path: PathBuf,
     },
-    /// A name can't stand in a certificate.
+    /// A name is not valid in a certificate.
     #[error("failed to use {name:?} as a DNS name")]
     Name {
         /// The name.
         name: String,
     },
-    /// A certificate for nobody is of no use.
+    /// A certificate needs at least one name.
     #[error("failed to issue a certificate: neither a DNS name nor an IP address is given")]
     NoNames,
     /// Making or signing a certificate failed.
     #[error("failed to issue a certificate")]
     Issue(#[source] rcgen::Error),
-    /// A file is there already, and may not be overwritten.
+    /// A file exists and must not be overwritten.
     #[error("failed to create {path:?}: it exists already")]
     Exists {
         /// The file.
@@ -114,7 +114,7 @@ pub enum CertsError {
     Write {
         /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The I/O error.
         #[source]
         source: io::Error,
     },

@@ -1,4 +1,5 @@
-//! Issuing: an authority, the server certificates that it signs, and pairs that nobody signs.
+//! Issues certificates: a certificate authority, server certificates that it signs, and self-signed
+//! certificates.
 
 use std::{
     fmt,
@@ -17,13 +18,13 @@ use super::{CertsError, Pair, Pem, pem::with_parsed};
 /// How long an authority is valid.
 const AUTHORITY_VALIDITY: Duration = Duration::from_hours(24 * 365 * 10);
 
-/// How long a server certificate is valid, as far as its authority is.
+/// How long a server certificate is valid, unless its authority expires earlier.
 const SERVER_VALIDITY: Duration = Duration::from_hours(24 * 365);
 
-/// Certificates are valid from a little before they are made: the clocks of the callers differ.
+/// Certificates are backdated a little, because the clocks of clients differ.
 const BACKDATED: Duration = Duration::from_mins(5);
 
-/// Whom a certificate is for.
+/// The subject alternative names of a certificate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SubjectNames {
     /// DNS names; the first label may be `*`.
@@ -33,8 +34,8 @@ pub struct SubjectNames {
 }
 
 impl SubjectNames {
-    /// The names of this machine when it talks to itself: `localhost`, the loopback addresses, and its host
-    /// name if that is known and fit for a certificate.
+    /// The names under which this machine reaches itself: `localhost`, the loopback addresses, and its host
+    /// name if it is known and valid in a certificate.
     pub fn local() -> Self {
         let mut dns = vec!["localhost".to_owned()];
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
@@ -72,7 +73,7 @@ impl fmt::Debug for IssuedPair {
     }
 }
 
-/// A certificate authority of our own.
+/// A certificate authority.
 #[derive(Debug)]
 pub struct Authority {
     certificate: String,
@@ -92,8 +93,8 @@ impl Authority {
         Ok(Self { certificate, not_after, issuer: Issuer::new(params, key) })
     }
 
-    /// The authority whose certificate and key these are. One that is not valid at `now`, or that is
-    /// no authority, is refused.
+    /// Reads an authority from its certificate and key. Fails if the certificate is not valid at `now` or is
+    /// not a CA certificate.
     pub fn from_pem(certificate: Pem<'_>, key: Pem<'_>, now: SystemTime) -> Result<Self, CertsError> {
         let pair = Pair::from_pem(certificate, key)?;
         pair.check_valid(now)?;
@@ -111,7 +112,7 @@ impl Authority {
         })
     }
 
-    /// The certificate, as PEM; read back, just as it was read.
+    /// The certificate as PEM. For an authority that was read from PEM, this is the unchanged text.
     pub fn certificate_pem(&self) -> &str {
         &self.certificate
     }
@@ -121,13 +122,13 @@ impl Authority {
         self.issuer.key().serialize_pem()
     }
 
-    /// When the authority stops being valid.
+    /// When the certificate of the authority expires.
     pub fn not_after(&self) -> SystemTime {
         self.not_after
     }
 
-    /// A server certificate for `names`, with a key of its own, valid for a year, but not longer than the
-    /// authority is.
+    /// Issues a server certificate for `names` with a new key. It is valid for a year, but not longer than
+    /// the authority.
     pub fn issue_server(&self, names: &SubjectNames, now: SystemTime) -> Result<IssuedPair, CertsError> {
         let params = server_parameters(names, now, self.not_after.min(now + SERVER_VALIDITY))?;
         let key = new_key()?;
@@ -136,7 +137,7 @@ impl Authority {
     }
 }
 
-/// A server certificate for `names` that nobody vouches for, valid for a year.
+/// Issues a self-signed server certificate for `names`, valid for a year.
 pub fn self_signed(names: &SubjectNames, now: SystemTime) -> Result<IssuedPair, CertsError> {
     let params = server_parameters(names, now, now + SERVER_VALIDITY)?;
     let key = new_key()?;
@@ -162,8 +163,8 @@ fn server_parameters(
     Ok(params)
 }
 
-/// What all certificates have in common. The serial number is left to the library, which takes it from the
-/// digest of the new key: as unique as the key.
+/// The parameters that all certificates share. The serial number is left to rcgen, which derives it from the
+/// digest of the new key.
 fn parameters(common_name: &str, now: SystemTime, not_after: SystemTime) -> CertificateParams {
     let mut params = CertificateParams::default();
     params.distinguished_name = DistinguishedName::new();
@@ -177,7 +178,7 @@ fn parameters(common_name: &str, now: SystemTime, not_after: SystemTime) -> Cert
     params
 }
 
-/// Whether a certificate says that it is one of an authority that may sign certificates.
+/// Whether a certificate is a CA certificate that may sign others.
 fn may_sign(certificate: &CertificateDer<'_>) -> bool {
     with_parsed(certificate, |parsed| {
         let signs = parsed.key_usage().ok().flatten().is_none_or(|usage| usage.value.key_cert_sign());

@@ -17,10 +17,10 @@ use x509_parser::certificate::X509Certificate;
 
 use super::CertsError;
 
-/// PEM text, and the file that it is from: every complaint about it names that file.
+/// PEM text with the path of its file, which error messages name.
 #[derive(Clone, Copy)]
 pub struct Pem<'a> {
-    /// Where it is from.
+    /// The path of the file.
     pub path: &'a Path,
     /// The text.
     pub bytes: &'a [u8],
@@ -32,7 +32,7 @@ impl fmt::Debug for Pem<'_> {
     }
 }
 
-/// The bytes of the file `path`. A file without any is an error.
+/// Reads the file `path`. An empty file is an error.
 pub fn read_pem(path: &Path) -> Result<Vec<u8>, CertsError> {
     let bytes = std::fs::read(path).map_err(|source| CertsError::Read { path: path.to_owned(), source })?;
     if bytes.iter().all(u8::is_ascii_whitespace) {
@@ -41,7 +41,7 @@ pub fn read_pem(path: &Path) -> Result<Vec<u8>, CertsError> {
     Ok(bytes)
 }
 
-/// All certificates in `pem`, in their order, at least one.
+/// All certificates in `pem`, in order. Fails if there are none.
 pub fn certificates(pem: Pem<'_>) -> Result<Vec<CertificateDer<'static>>, CertsError> {
     let found = CertificateDer::pem_slice_iter(pem.bytes)
         .collect::<Result<Vec<_>, _>>()
@@ -59,7 +59,7 @@ fn private_key(pem: Pem<'_>) -> Result<PrivateKeyDer<'static>, CertsError> {
     })
 }
 
-/// A certificate chain, the server's own first, and the key that belongs to it.
+/// A certificate chain, the leaf certificate first, and its private key.
 pub struct Pair {
     pub(super) key: PrivateKeyDer<'static>,
     certified: Arc<CertifiedKey>,
@@ -69,7 +69,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Reads a chain and a key, and makes sure that they belong together.
+    /// Reads a chain and a key. Fails if the key does not belong to the certificate.
     pub fn from_pem(certificate: Pem<'_>, key: Pem<'_>) -> Result<Self, CertsError> {
         let chain = certificates(certificate)?;
         let der = private_key(key)?;
@@ -88,18 +88,18 @@ impl Pair {
         Ok(Self { key: der, certified, not_before, not_after, path })
     }
 
-    /// Chain and key as rustls takes them.
+    /// The chain and the key for rustls.
     pub fn certified_key(&self) -> &Arc<CertifiedKey> {
         &self.certified
     }
 
-    /// When the server's certificate stops being valid.
+    /// When the leaf certificate expires.
     pub fn not_after(&self) -> SystemTime {
         self.not_after
     }
 
-    /// An error if the certificate is not valid yet, or not any more, at `now`. The clocks of those who made
-    /// it are given no leeway: callers give none either.
+    /// Fails if the certificate is not yet valid or has expired at `now`. Clock skew is not tolerated,
+    /// because clients do not tolerate it either.
     pub fn check_valid(&self, now: SystemTime) -> Result<(), CertsError> {
         let (path, not_before, not_after) = (|| self.path.clone(), self.not_before, self.not_after);
         if now < not_before {
@@ -111,7 +111,7 @@ impl Pair {
         }
     }
 
-    /// The server's own certificate.
+    /// The leaf certificate.
     pub fn leaf(&self) -> &CertificateDer<'static> {
         &self.certified.cert[0]
     }
@@ -129,7 +129,7 @@ impl fmt::Debug for Pair {
 
 type Boxed = Box<dyn std::error::Error + Send + Sync>;
 
-/// Lets `read` look at the parsed certificate.
+/// Calls `read` with the parsed certificate.
 pub(super) fn with_parsed<T>(
     certificate: &CertificateDer<'_>,
     read: impl FnOnce(&X509Certificate<'_>) -> T,
@@ -138,7 +138,7 @@ pub(super) fn with_parsed<T>(
     Ok(read(&parsed))
 }
 
-/// The first and the last moment; one before 1970 is taken for 1970.
+/// The first and the last moment of validity. A time before 1970 becomes 1970.
 fn validity(certificate: &CertificateDer<'_>) -> Result<(SystemTime, SystemTime), Boxed> {
     let time = |seconds| UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
     with_parsed(certificate, |parsed| {

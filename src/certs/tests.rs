@@ -41,7 +41,7 @@ fn der(text: &str) -> CertificateDer<'static> {
     certificates(pem("x.crt", text)).unwrap().remove(0)
 }
 
-/// Whether a client that trusts `root` takes `certificate` for `name`.
+/// Whether a client that trusts `root` accepts `certificate` for `name`.
 fn trusts(root: &CertificateDer<'static>, certificate: &CertificateDer<'static>, name: &str) -> bool {
     let mut roots = rustls::RootCertStore::empty();
     roots.add(root.clone()).unwrap();

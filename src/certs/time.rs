@@ -1,4 +1,4 @@
-//! Times as people read them.
+//! Times in the format of RFC 3339.
 
 use std::{
     fmt,
@@ -7,10 +7,10 @@ use std::{
 
 use rcgen::date_time_ymd;
 
-/// The last second of the year 9999; neither X.509 nor RFC 3339 has a word for a later one.
+/// The last second of the year 9999, the latest time that X.509 and RFC 3339 can express.
 const LAST_SECOND: u64 = 253_402_300_799;
 
-/// Shows a time as RFC 3339 has it, in UTC, to the second. One before 1970 is shown as 1970.
+/// Displays a time as RFC 3339 in UTC, with seconds. A time before 1970 is shown as 1970.
 #[derive(Clone, Copy, Debug)]
 pub struct Rfc3339(pub SystemTime);
 

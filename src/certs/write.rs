@@ -9,14 +9,14 @@ use std::{
 
 use super::CertsError;
 
-/// A file to be written.
+/// A file to write.
 #[derive(Clone, Copy)]
 pub struct NewFile<'a> {
-    /// Its name, without a directory.
+    /// The file name, without a directory.
     pub name: &'a str,
-    /// What goes in.
+    /// The content of the file.
     pub contents: &'a [u8],
-    /// Whether only its owner may read it.
+    /// Whether only the owner may read the file.
     pub secret: bool,
 }
 
@@ -29,16 +29,16 @@ impl std::fmt::Debug for NewFile<'_> {
     }
 }
 
-/// Writes `files` into `directory`, which is made if it is missing.
+/// Writes `files` into `directory`, which is created if it is missing.
 ///
-/// If one of them is there already and `overwrite` is not set, nothing at all is written. Each file is
-/// complete when it gets its name, so a server that watches the directory never reads half of one. A secret
-/// file is never readable by others, not even while it is being written.
+/// Writes nothing if one of the files exists and `overwrite` is false. Each file is renamed into place when
+/// it is complete, so a server that watches the directory never reads a partial file. Other users can never
+/// read a secret file, not even while it is written.
 pub fn write_files(directory: &Path, files: &[NewFile<'_>], overwrite: bool) -> Result<(), CertsError> {
     if !overwrite {
         for file in files {
             let path = directory.join(file.name);
-            // A dangling link is something too.
+            // A dangling symbolic link counts as existing.
             if path.symlink_metadata().is_ok() {
                 return Err(CertsError::Exists { path });
             }
@@ -65,7 +65,7 @@ fn write_new(path: &Path, file: &NewFile<'_>) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true).mode(mode);
     let mut target = match options.open(path) {
-        // Left behind by a run that was killed.
+        // Left by a run that was killed.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             fs::remove_file(path)?;
             options.open(path)?
@@ -76,13 +76,13 @@ fn write_new(path: &Path, file: &NewFile<'_>) -> io::Result<()> {
     target.sync_all()
 }
 
-/// Files that do not have their name yet; what is left of them at the end is removed.
+/// Temporary files. Those that have not been renamed are removed on drop.
 struct Staged(Vec<PathBuf>);
 
 impl Drop for Staged {
     fn drop(&mut self) {
         for path in &self.0 {
-            // Most have been renamed, and are not there any more.
+            // Most have been renamed and no longer exist.
             fs::remove_file(path).unwrap_or_default();
         }
     }

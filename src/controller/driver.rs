@@ -21,16 +21,15 @@ use crate::doors::{WorkReview, review_work};
 use crate::json::Text;
 use crate::service::{Service, SyncState, SyncStatus};
 
-/// How often is told, at the most, how far things are.
+/// The shortest time between two progress reports.
 const REPORT: Duration = Duration::from_secs(1);
 
-/// How long it may take before Works are named that are not as they should be, and how many of them.
+/// How long Works may be out of sync before the log names some of them.
 const LONG: Duration = Duration::from_mins(1);
 const EXAMPLES: usize = 3;
 
-/// A call that has ended.
 pub(super) enum Ended {
-    /// `true`: the door would have changed it, and so was not asked.
+    /// `true` if the webhook would have changed the Work, but was not called.
     Touch(WorkName, Result<(Stored, bool), CallError>),
     Clear(BindingName, Result<Stored, CallError>),
     Status(super::statuses::Key, serde_json::Value, Result<Stored, CallError>),
@@ -38,7 +37,6 @@ pub(super) enum Ended {
 
 pub(super) type Calls = FuturesUnordered<BoxFuture<'static, Ended>>;
 
-/// What is known and under way.
 struct Driver<'d> {
     server: &'d ApiServer,
     service: &'d Arc<Service>,
@@ -51,26 +49,26 @@ struct Driver<'d> {
     report: Report,
     /// The kinds whose watch fails.
     failing_watches: BTreeSet<String>,
-    /// Whether touches fail for something that is no fault of theirs.
+    /// Whether touches fail because of the API server or missing permissions, and not because of one Work.
     is_troubled: bool,
 }
 
-/// How far things are, as was told last.
+/// The state of progress reports.
 #[derive(Default)]
 struct Report {
-    /// Whether something has happened since.
+    /// Whether something has changed since the last report.
     outdated: bool,
-    /// The earliest time for the next one.
+    /// The earliest time of the next report.
     at: Option<Instant>,
-    /// Since when there are stale Works, and how many touches it has taken.
+    /// Since when Works are out of sync, and the number of touches since then.
     busy_since: Option<(Instant, u64)>,
-    /// Whether it has been told that this takes long.
+    /// Whether the log has named Works that are out of sync for too long.
     told_long: bool,
-    /// Whether it has been told that nobody asks.
+    /// Whether the log has reported Works that are stored without a call of the webhook.
     reported_bypassed: bool,
 }
 
-/// Does the work of the elected replica, until it is dropped.
+/// Runs the elected replica until the future is dropped.
 pub(super) async fn drive(
     server: &ApiServer,
     service: &Arc<Service>,
@@ -124,7 +122,7 @@ impl Driver<'_> {
         Moment(self.start.elapsed())
     }
 
-    /// Begins what is to be done now; says when something may be to be done again.
+    /// Starts what is due. Returns when something may be due again.
     fn act(&mut self) -> Option<Instant> {
         let wake = loop {
             match self.planner.next(self.now()) {
@@ -186,10 +184,11 @@ impl Driver<'_> {
                 self.planner.touched(now, &name, outcome);
             }
             Ended::Touch(name, Err(error)) => {
-                // Who may touch none is no fault of this one.
+                // A forbidden touch is a missing permission of the controller, and not the fault of this
+                // Work.
                 let is_its_own = (error.is_refusal() || error.is_conflict()) && !error.is_forbidden();
                 self.metrics.count_touch(if is_its_own { "refused" } else { "failed" });
-                // What is wrong with the server is told once, until something works again.
+                // An error of the API server is logged once, until a touch succeeds again.
                 if is_its_own || !std::mem::replace(&mut self.is_troubled, true) {
                     tracing::warn!(work = %name, %error, "a Work could not be revised again; it is tried again later");
                 }
@@ -275,7 +274,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Takes the policies that are in force now; whether Works have to be listed again.
+    /// Replaces the active policies. Returns whether Works have to be listed again.
     fn take(&mut self, policies: Arc<Policies>) -> bool {
         let differ = self.policies.differ(&policies);
         let allocations_differ = self.policies.allocations() != policies.allocations();
@@ -292,7 +291,7 @@ impl Driver<'_> {
         self.report.outdated = true;
     }
 
-    /// Tells how far things are, if it is time; else when it is.
+    /// Reports progress if a report is due, else returns when it is due.
     fn report(&mut self) -> Option<Instant> {
         if !self.report.outdated && !self.statuses.wait() {
             return None;
@@ -337,7 +336,7 @@ impl Driver<'_> {
         if self.statuses.wait() { Some(now + REPORT) } else { long }
     }
 
-    /// Says once that Works are stored without the door being asked, and once that it is asked.
+    /// Logs once that Works are stored without a call of the webhook, and once that this is over.
     fn report_bypassed(&mut self) {
         let works = self.planner.bypassed().count();
         let is_news = (works > 0) != self.report.reported_bypassed;
@@ -354,7 +353,7 @@ impl Driver<'_> {
     }
 }
 
-/// Whether a Work that has been touched has no record although the door would have given it one, or denied the touch.
+/// Whether a touched Work has no record although the webhook would have given it one or denied the touch.
 async fn is_passed_by(service: &Service, policies: &Policies, stored: &Stored) -> bool {
     let Ok(text) = Text::parse(stored.text().as_bytes()) else { return false };
     let sync = SyncState::of(&policies.set, stored.namespace(), text.root());
@@ -370,7 +369,7 @@ async fn is_passed_by(service: &Service, policies: &Policies, stored: &Stored) -
     }
 }
 
-/// A Work that is not as the policies say, and why.
+/// A Work that is out of sync, and why if that is known.
 fn example((name, failure): (&WorkName, Option<&Failure>)) -> String {
     match failure {
         Some(failure) => format!("{name}: {}", failure.message()),

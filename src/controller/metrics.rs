@@ -1,4 +1,4 @@
-//! What the elected replica counts.
+//! Metrics of the elected replica.
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -6,13 +6,12 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-/// What a touch is counted under.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct TouchLabels {
     result: &'static str,
 }
 
-/// What the elected replica counts. All copies count into the same.
+/// Metrics of the elected replica. Clones share their values.
 #[derive(Clone, Debug, Default)]
 pub struct ControllerMetrics {
     leader: Gauge,

@@ -1,4 +1,4 @@
-//! The policies, as the controller is told of them.
+//! The policies that the controller works with.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,38 +9,38 @@ use super::planner::Allocations;
 use crate::domain::PolicyKind;
 use crate::engine::{Handover, Owner, PolicySet};
 
-/// The policies that are in force, and what is to be said about the documents that they come from.
+/// The active policies, and what to report about the documents that they come from.
 #[derive(Clone, Debug, Default)]
 pub struct Policies {
-    /// The same that the door answers by.
+    /// The policies that the doors use too.
     pub set: Arc<PolicySet>,
-    /// One for each custom resource; none where policies are files.
+    /// One item for each custom resource. Empty if policies come from files.
     pub resources: Vec<PolicyResource>,
 }
 
-/// What is to be said about one custom resource.
+/// What to report about one custom resource.
 #[derive(Clone, Debug)]
 pub struct PolicyResource {
     /// Its kind.
     pub kind: PolicyKind,
-    /// Its namespace; empty for one in none.
+    /// Its namespace. Empty for a cluster-scoped resource.
     pub namespace: String,
     /// Its name.
     pub name: String,
     /// `metadata.uid`
     pub uid: String,
-    /// `metadata.generation` of what was judged.
+    /// The `metadata.generation` that was validated.
     pub generation: i64,
-    /// Everything that is wrong with it; nothing, and it is in force.
+    /// The errors. The resource is active if there are none.
     pub findings: Vec<String>,
-    /// What is strange about it all the same, if it is in force.
+    /// The warnings about an active resource.
     pub warnings: Vec<String>,
     /// Its `status`, as it was read.
     pub status: Option<Value>,
 }
 
 impl PolicyResource {
-    /// What the engine calls it, if it selects Works.
+    /// The owner of its rules in the engine, if it selects Works.
     pub(super) fn owner(&self) -> Option<Owner> {
         match self.kind {
             PolicyKind::ClusterRevisionPolicy => Some(Owner::Cluster { name: self.name.clone() }),
@@ -55,9 +55,9 @@ impl PolicyResource {
 }
 
 impl Policies {
-    /// Whether Works may stand differently to other policies than to these.
+    /// Whether the sync state of Works may differ between these policies and `other`.
     pub(super) fn differ(&self, other: &Self) -> bool {
-        // What a faulty policy selects depends on its document.
+        // What an invalid policy selects depends on its document.
         let faulty = |policies: &Self| -> Vec<(PolicyKind, String, String, i64)> {
             let faulty = policies.resources.iter().filter(|resource| !resource.findings.is_empty());
             let name = |resource: &PolicyResource| {
@@ -69,7 +69,7 @@ impl Policies {
         self.set.digest() != other.set.digest() || faulty(self) != faulty(other)
     }
 
-    /// What they say about allocations.
+    /// What the policies say about allocations.
     pub(super) fn allocations(&self) -> Allocations {
         let ends_with_time =
             |handover: &Handover| matches!(handover, Handover::AfterRelease { timeout: Some(_) });

@@ -1,6 +1,6 @@
 //! The `status` of policies.
 //!
-//! Pure: what it is to be, from what is known; who writes it is the driver.
+//! Pure: it computes the `status` of a policy. The driver writes it.
 
 use serde_json::{Value, json};
 
@@ -8,12 +8,13 @@ use super::planner::WorkCounts;
 use super::policies::PolicyResource;
 use crate::domain::shorten;
 
-/// The longest message of a condition that Kubernetes takes.
+/// The maximum length of a condition message in Kubernetes.
 const MAX_MESSAGE_BYTES: usize = 32_000;
 
-/// The `status` that a policy is to have, given the one that it has, as a merge patch of it; `None` if that is the same.
+/// The merge patch that turns the current `status` of a policy into the right one. `None` if it is right
+/// already.
 ///
-/// `works` is how many Works it selects: `None` for a policy that selects none, or if that is not known at the moment.
+/// `works` is the number of Works that the policy selects.
 pub(super) fn change(
     resource: &PolicyResource,
     works: Works,
@@ -56,11 +57,11 @@ pub(super) fn change(
 /// How many Works a policy selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Works {
-    /// It does not select Works, or is not in use.
+    /// The policy does not select Works, or is not active.
     None,
-    /// Nobody knows at the moment.
+    /// The number is not known at the moment.
     Counting,
-    /// So many.
+    /// The number is known.
     Counted(WorkCounts),
 }
 
@@ -68,7 +69,7 @@ fn condition(status: &Value) -> Option<&Value> {
     status["conditions"].as_array()?.iter().find(|condition| condition["type"] == "Accepted")
 }
 
-/// The status that a merge patch of it makes.
+/// The status after a merge patch.
 pub(super) fn merged(change: &Value) -> Value {
     let mut status = change.clone();
     if let Some(members) = status.as_object_mut() {

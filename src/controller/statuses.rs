@@ -15,40 +15,39 @@ use crate::apiserver::{ApiServer, CallError, Kind};
 use crate::domain::PolicyKind;
 use crate::engine::Owner;
 
-/// How many are written at a time.
+/// The number of writes in flight.
 const IN_FLIGHT: usize = 8;
 
 /// How long to wait after a failure.
 const AGAIN: Duration = Duration::from_secs(15);
 
-/// Names a policy: kind, namespace, name.
 pub(super) type Key = (PolicyKind, String, String);
 
-/// What was written.
+/// Tracks writes of the `status` of policies.
 #[derive(Debug, Default)]
 pub(super) struct Statuses {
     written: BTreeMap<Key, Written>,
     in_flight: usize,
-    /// Whether something is still to be written.
+    /// Whether a status is still to be written.
     wait: bool,
 }
 
 #[derive(Debug, Default)]
 struct Written {
     uid: String,
-    /// Its status after our last write; `None` if it has only been read.
+    /// The status after the last write. `None` if it has only been read.
     status: Option<Value>,
     under_way: bool,
     not_before: Option<Instant>,
 }
 
 impl Statuses {
-    /// Whether something is still to be written.
+    /// Whether a status is still to be written.
     pub(super) fn wait(&self) -> bool {
         self.wait
     }
 
-    /// Begins to write what is not as it should be.
+    /// Starts to write each `status` that has to change.
     pub(super) fn write(
         &mut self,
         now: Instant,

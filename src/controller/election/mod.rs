@@ -1,4 +1,4 @@
-//! Elects one replica by a `Lease`.
+//! Leader election with a `Lease`.
 
 mod terms;
 
@@ -33,12 +33,12 @@ struct Elector<'o> {
     options: &'o ElectionOptions,
     candidate: Candidate,
     start: Instant,
-    /// The last error, so that it is logged once.
+    /// The last error. An error is logged only once.
     problem: Option<String>,
 }
 
-/// Stands for election until `shutdown`; while elected, runs what `work` gives. That is dropped before somebody else can be elected.
-/// `tell` is told of each change.
+/// Takes part in the election until `shutdown`, and runs `work` while elected. The future is dropped before
+/// another replica can be elected. `tell` is called on each change.
 pub(super) async fn stand<W: Future<Output = ()>>(
     server: &ApiServer,
     options: &ElectionOptions,
@@ -75,21 +75,21 @@ impl Elector<'_> {
         Moment(self.start.elapsed())
     }
 
-    /// Returns once the lease is ours.
+    /// Returns once this replica holds the lease.
     async fn acquire(&mut self) {
         loop {
             self.attempt().await;
             if self.candidate.holds_until(self.options).is_some_and(|until| until > self.now()) {
                 return;
             }
-            // Some more or less, so that those who wait don't all come at once.
+            // The jitter keeps the waiting replicas from retrying at the same time.
             let random = std::hash::RandomState::new().build_hasher().finish() % 200;
             let jitter = self.options.retry_period / 1000 * u32::try_from(random).unwrap_or_default();
             tokio::time::sleep(self.options.retry_period + jitter).await;
         }
     }
 
-    /// Returns once the lease is not ours any more, or may soon not be.
+    /// Returns once this replica no longer holds the lease, or can't renew it in time.
     async fn keep(&mut self) {
         while let Some(until) = self.candidate.holds_until(self.options) {
             let until = self.start + until.0;
@@ -106,7 +106,7 @@ impl Elector<'_> {
     async fn attempt(&mut self) {
         match self.try_once().await {
             Ok(()) => self.problem = None,
-            // Somebody else was faster.
+            // Another replica was faster.
             Err(error) if error.is_conflict() => {}
             Err(error) => {
                 let problem = error.to_string();
@@ -142,12 +142,12 @@ impl Elector<'_> {
         self.server.merge_patch(&Kind::LEASE, namespace, name, None, &body).await
     }
 
-    /// Gives the lease up, so that nobody has to wait for it to run out.
+    /// Gives the lease up, so that other replicas need not wait until it expires.
     async fn release(&self) {
         let Some((version, spec)) = self.candidate.release(self.options, &time()) else { return };
         match tokio::time::timeout(RELEASE_LIMIT, self.write(&version, &spec)).await {
             Ok(Ok(_)) => tracing::info!("the lease is given up"),
-            // A write of ours may have been stored whose answer we did not see. Then it runs out.
+            // An earlier write may have been stored without an answer. Then the lease has to expire.
             Ok(Err(error)) => tracing::info!(%error, "the lease could not be given up"),
             Err(_) => tracing::info!("the lease could not be given up in time"),
         }
@@ -158,7 +158,7 @@ fn read(text: &str, version: &str) -> Lease {
     Lease::read(&serde_json::from_str(text).unwrap_or_default(), version)
 }
 
-/// The time of the machine, as leases have it.
+/// The time of the system clock, in the format of `MicroTime`.
 fn time() -> String {
     let now = Timestamp::try_from(SystemTime::now()).unwrap_or(Timestamp::MAX);
     format!("{now:.6}")

@@ -1,15 +1,18 @@
-//! Allocations that no Work hosts.
+//! Touches Works for allocations that no Work hosts.
 //!
-//! What the door answers about an allocation depends on the Works of other clusters, so a Work can be as its policies say and still
-//! have to be touched: the cluster that an allocation goes to is answered as *elsewhere* until the old one has let go. Who that
-//! cluster is, only the door knows. Any touched Work that asks for the allocation makes it choose, and then the ledger (the annotations
-//! of the binding) says who it is. So a *gap*, an allocation that somebody lacks and no Work hosts, is closed by touching one Work after the other until
-//! one hosts it: the one that the ledger names, if it is there; else those that lack it first.
+//! How the webhook revises a Work for an allocation depends on the Works of other clusters. So a Work can be
+//! in sync and still need a touch: while the old cluster hosts the allocation, the new cluster is answered as
+//! *elsewhere*. Only the webhook decides which cluster is next. It decides when any Work that asks for the
+//! allocation is touched, and writes its decision to the ledger (the annotations of the binding). A *gap* is
+//! an allocation that no Work hosts. It is closed by touching one Work after another until one hosts the
+//! allocation: first the Work that the ledger names, else the Works that lack the allocation.
 //!
-//! Where several Works host one, those that the ledger does not name are touched too, and let go.
+//! Where several Works host one allocation, those that the ledger does not name are touched too, and release
+//! it.
 //!
-//! What a round of touches does not close stays until its circumstances change, or for as long as a Work on its way out still hosts an
-//! allocation whose handover ends with time: then one Work is touched now and then.
+//! A gap that a round of touches does not close is left alone until its circumstances change. The exception
+//! is an allocation whose handover ends with time, while a Work that is being deleted still hosts it. Then
+//! one Work is touched from time to time.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -21,23 +24,24 @@ use super::{Next, Planner, WorkName};
 use crate::domain::{BindingName, EXECUTION_NAMESPACE_PREFIX};
 use crate::service::SyncStatus;
 
-/// Between two touches of a round. Long enough to see what the first one made of the ledger.
+/// The time between two touches of a round. It is long enough to observe what the first touch changed in the
+/// ledger.
 const STEP: Duration = Duration::from_secs(1);
 
-/// How long a gap is left alone that may close by itself: Karmada is about to delete, or to write.
+/// How long to wait if Karmada is about to delete or write a Work, which may close the gap.
 const CLOSING: Duration = Duration::from_secs(1);
 const WRITING: Duration = Duration::from_secs(5);
 
-/// How long to wait for a handover that ends with time, at first and at the most.
+/// How long to wait for a handover that ends with time, at first and at most.
 const WAITING: (Duration, Duration) = (Duration::from_secs(5), Duration::from_mins(1));
 
-/// How long policies have to be in force before the ledger loses what they do not name.
+/// How long policies have to be active before entries that they do not name are removed from the ledger.
 const CLEAR_AFTER: Duration = Duration::from_secs(30);
 
-/// How long to wait after a failure to clear the ledger.
+/// How long to wait before the ledger is cleared again after a failure.
 const CLEAR_AGAIN: Duration = Duration::from_secs(30);
 
-/// Which bindings a list is of.
+/// The scope of a list of bindings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// `ResourceBinding`
@@ -52,9 +56,9 @@ pub(super) struct Group {
     members: BTreeSet<WorkName>,
     /// The cluster of each allocation, from the annotations of the binding.
     ledger: BTreeMap<String, String>,
-    /// Its version.
+    /// The `resourceVersion` of the binding.
     version: String,
-    /// The Work of each allocation that hosted it last.
+    /// The Work that was the last host of each allocation.
     left: BTreeMap<String, WorkName>,
     gaps: BTreeMap<String, Gap>,
     clearing: bool,
@@ -65,32 +69,32 @@ pub(super) struct Group {
 #[derive(Debug)]
 struct Gap {
     shape: Shape,
-    /// Who is still to be touched in this round.
+    /// The Works that are still to be touched in this round.
     round: VecDeque<WorkName>,
-    /// When the next one is.
+    /// When the next one is touched.
     at: Option<Moment>,
     rounds: u32,
 }
 
-/// Its circumstances.
+/// The circumstances of a gap. If they change, a new round begins.
 #[derive(Debug, PartialEq, Eq)]
 struct Shape {
     ledger: Option<String>,
-    /// The Work that hosted it last.
+    /// The Work that was the last host.
     left: Option<WorkName>,
-    /// Works on their way out that host it.
+    /// The hosts that are being deleted.
     releasing: Vec<WorkName>,
-    /// All that are on their way out: one that let go before is waited for all the same, until it is gone.
+    /// All Works that are being deleted. Also those that released the allocation are waited for until they
+    /// are gone.
     leaving: Vec<WorkName>,
-    /// Who may become its host.
+    /// The Works that may become the host.
     candidates: Vec<(WorkName, String)>,
 }
 
-/// What is to become of a gap.
 enum Outlook {
-    /// There is none, or nothing to be done about it.
+    /// There is no gap, or it can't be closed.
     None,
-    /// As it is, or none.
+    /// A gap, if there is one, is left unchanged for now.
     Later,
     Gap(Shape, VecDeque<WorkName>, Duration),
 }
@@ -130,7 +134,7 @@ impl Group {
         if candidates.is_empty() || !is_lacked && ledger.is_none() && left.is_none() && releasing.is_empty() {
             return Outlook::None;
         }
-        // They are touched anyway.
+        // Outdated candidates are touched anyway.
         if candidates.iter().any(|(_, known)| known.is_outdated() && known.failures == 0) {
             return Outlook::Later;
         }
@@ -142,7 +146,8 @@ impl Group {
         let left_is_there = left.is_some_and(|left| candidates.iter().any(|(name, _)| *name == left));
         let first_is_named = round.first().is_some_and(|name| is_named(name));
         if first_is_named || left_is_there && !is_lacked {
-            // The one that the ledger names; or the rules may not ask for it any more, and one Work is enough to find out.
+            // One touch is enough if the ledger names the Work, or if the rules may no longer ask for the
+            // allocation.
             round.truncate(1);
         }
         let delay = match (left, first_is_named) {
@@ -155,7 +160,8 @@ impl Group {
         Outlook::Gap(self.shape(allocation, works, releasing, &candidates), round, delay)
     }
 
-    /// Several host it, as can come of writes that crossed. Whom the ledger does not name lets go when it is touched.
+    /// Several Works host the allocation, after concurrent writes. Works that the ledger does not name
+    /// release it when they are touched.
     fn crowd(
         &self,
         allocation: &str,
@@ -191,7 +197,7 @@ impl Group {
         Shape { ledger: ledger.cloned(), left: left.cloned(), releasing, leaving, candidates }
     }
 
-    /// When something is to be done about one of its gaps.
+    /// When the next gap of the binding is due.
     fn next_at(&self) -> Option<Moment> {
         self.gaps.values().filter_map(|gap| gap.at).min()
     }
@@ -204,7 +210,7 @@ impl Planner {
         self.plan_all(now);
     }
 
-    /// A binding has these entries of the ledger.
+    /// A binding was observed, with these entries of the ledger.
     pub fn binding(
         &mut self,
         now: Moment,
@@ -222,7 +228,7 @@ impl Planner {
 
     fn set_ledger(&mut self, now: Moment, name: &BindingName, ledger: BTreeMap<String, String>) {
         let Some(group) = self.groups.get_mut(name) else { return };
-        // Other writes of a binding are none of our business, and frequent.
+        // Other writes of a binding are frequent and do not matter.
         if group.ledger != ledger {
             group.ledger = ledger;
             group.clear_not_before = now;
@@ -231,17 +237,17 @@ impl Planner {
         self.drop_if_empty(name);
     }
 
-    /// A binding is gone, and with it its entries.
+    /// A binding is gone, and its entries with it.
     pub fn binding_deleted(&mut self, now: Moment, name: &BindingName) {
         self.set_ledger(now, name, BTreeMap::new());
     }
 
-    /// What came of clearing entries; `true`: it is done.
+    /// The call that clears entries has ended. `done` is `true` if it succeeded.
     pub fn cleared(&mut self, now: Moment, name: &BindingName, done: bool) {
         self.rate_limiter.end(now, false);
         let Some(group) = self.groups.get_mut(name) else { return };
         group.clearing = false;
-        // Also after success: what is cleared shows in the annotations, which come by themselves.
+        // Also after a success: the watch will report the changed annotations.
         let wait = if done { CLEAR_AGAIN * 2 } else { CLEAR_AGAIN };
         group.clear_not_before = now.after(wait);
         self.review(now, name);
@@ -254,7 +260,7 @@ impl Planner {
         Some(Next::Clear { version: group.version.clone(), binding, allocations })
     }
 
-    /// Entries that no policy names, and no Work hosts.
+    /// Entries that no policy names and no Work hosts.
     fn orphans(&self, binding: &BindingName) -> Vec<String> {
         let (Some(defined), Some(group)) = (&self.allocations.defined, self.groups.get(binding)) else {
             return Vec::new();
@@ -264,7 +270,7 @@ impl Planner {
         group.ledger.keys().filter(|name| !defined.contains(*name) && !is_hosted(name)).cloned().collect()
     }
 
-    /// Remembers who hosted what, once it does not any more.
+    /// Remembers the last host of an allocation when it no longer hosts it.
     pub(super) fn note_hosts(&mut self, name: &WorkName, before: &TrackedWork, after: Option<&TrackedWork>) {
         let binding = before.sync.binding.as_ref();
         let Some(group) = binding.and_then(|binding| self.groups.get_mut(binding)) else { return };
@@ -292,7 +298,7 @@ impl Planner {
         }
     }
 
-    /// Looks for gaps among the Works of a binding, and for entries that nobody needs.
+    /// Looks for gaps among the Works of a binding, and for entries that are no longer used.
     pub(super) fn review(&mut self, now: Moment, binding: &BindingName) {
         if !self.works_listed || self.bindings_listed.contains(&false) {
             return;
@@ -323,7 +329,7 @@ impl Planner {
         self.queue.put(&Job::Clear(binding.clone()), clear.then_some((at, 2)));
     }
 
-    /// Goes on with the gaps of a binding whose time has come.
+    /// Continues with the gaps of a binding that are due.
     pub(super) fn go_on(&mut self, now: Moment, binding: &BindingName) {
         let Some(group) = self.groups.get_mut(binding) else {
             self.queue.put(&Job::Handover(binding.clone()), None);
@@ -347,7 +353,7 @@ impl Planner {
 }
 
 impl Gap {
-    /// Who is to be touched now.
+    /// The Work to touch now. `timed` is `true` if the handover ends with time.
     fn step(&mut self, now: Moment, timed: bool) -> Option<WorkName> {
         let next = self.round.pop_front();
         self.at = if !self.round.is_empty() {

@@ -36,11 +36,10 @@ use tracked::TrackedWork;
 pub use handover::Scope;
 pub use rate_limiter::{Moment, RateLimits};
 
-/// How long to wait after a change of policies before Works are touched: other replicas may answer the touches, and need the
-/// new policies too.
+/// How long to wait after a change of policies before Works are touched. Other replicas may answer the
+/// touches, and need the new policies too.
 const SETTLE: Duration = Duration::from_secs(1);
 
-/// Names a Work.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkName {
     /// The execution namespace of its cluster.
@@ -128,7 +127,7 @@ pub struct Planner {
     /// Touches that have not been answered, each with the policies by which it was decided.
     under_way: BTreeMap<WorkName, u64>,
     epoch: u64,
-    /// When touches under the policies of the epoch may begin.
+    /// When touches under the policies of this epoch may begin.
     epoch_from: Moment,
     allocations: Allocations,
     /// Whether all Works have been listed under these policies.
@@ -158,7 +157,7 @@ impl Planner {
         }
     }
 
-    /// Other policies are active. A list of all Works has to follow, each judged by them.
+    /// Other policies are active. The caller then lists all Works again, judged by these policies.
     pub fn begin_epoch(&mut self, now: Moment, allocations: Allocations) {
         self.epoch += 1;
         self.epoch_from = now.after(SETTLE);
@@ -167,7 +166,7 @@ impl Planner {
         self.unlisted = self.works.keys().cloned().collect();
     }
 
-    /// The list of all Works is complete. A Work that was known before this epoch and is not in it is gone.
+    /// The list of all Works is complete. A Work of an earlier epoch that is not in the list is gone.
     pub fn synced(&mut self, now: Moment) {
         for name in std::mem::take(&mut self.unlisted) {
             self.deleted(now, &name);
@@ -176,7 +175,7 @@ impl Planner {
         self.plan_all(now);
     }
 
-    /// A watch shows a Work.
+    /// A Work was observed.
     pub fn applied(&mut self, now: Moment, name: &WorkName, seen: ObservedWork) {
         self.unlisted.remove(name);
         self.observe(now, name, seen);
@@ -221,7 +220,7 @@ impl Planner {
         }
     }
 
-    /// A Work is gone, or does not concern us any more.
+    /// A Work is gone, or no policy concerns it any more.
     pub fn deleted(&mut self, now: Moment, name: &WorkName) {
         let Some(known) = self.works.remove(name) else { return };
         self.bypassed.remove(name);
@@ -232,7 +231,7 @@ impl Planner {
         }
     }
 
-    /// What came of a touch.
+    /// A touch has ended.
     pub fn touched(&mut self, now: Moment, name: &WorkName, outcome: TouchOutcome) {
         self.rate_limiter.end(now, outcome == TouchOutcome::ServerError);
         let is_of_now = self.under_way.remove(name) == Some(self.epoch);
@@ -290,7 +289,7 @@ impl Planner {
         })
     }
 
-    /// What is to be done now.
+    /// What to do now.
     pub fn next(&mut self, now: Moment) -> Next {
         loop {
             if !self.works_listed {
@@ -328,7 +327,7 @@ impl Planner {
         }
     }
 
-    /// How many Works each policy selects; nothing before all Works have been listed under the policies in force.
+    /// How many Works each policy selects. `None` until all Works have been listed under the active policies.
     pub fn work_counts(&self) -> Option<BTreeMap<&Owner, WorkCounts>> {
         if !self.works_listed {
             return None;
@@ -345,13 +344,13 @@ impl Planner {
         Some(counts)
     }
 
-    /// How many Works are not as the policies say.
+    /// How many Works are out of sync.
     pub fn stale(&self) -> usize {
         let live = self.works.values().filter(|known| !known.deleting);
         live.filter(|known| !known.is_current(self.epoch)).count()
     }
 
-    /// Puts a Work where it belongs in the queue.
+    /// Updates the place of a Work in the queue.
     fn plan(&mut self, name: &WorkName) {
         let Some(known) = self.works.get(name) else { return };
         // Works that may release an allocation come before those that may become its host.

@@ -1,4 +1,4 @@
-//! What is to be done when.
+//! A queue of jobs by time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,20 +6,19 @@ use super::WorkName;
 use super::rate_limiter::Moment;
 use crate::domain::BindingName;
 
-/// Something that is to be done.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Job {
     Touch(WorkName),
-    /// To go on with the allocations of a binding that no Work hosts.
+    /// Continue with the allocations of a binding that no Work hosts.
     Handover(BindingName),
-    /// To take entries out of the ledger.
+    /// Remove entries from the ledger of a binding.
     Clear(BindingName),
 }
 
-/// When, and what first of several at one time.
+/// When a job is due, and its rank among jobs that are due at the same time.
 pub(super) type Place = (Moment, u8);
 
-/// Jobs by time. A job is in it once.
+/// Jobs by time. It holds each job at most once.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     order: BTreeSet<(Place, Job)>,
@@ -27,7 +26,7 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Puts a job in its place, or takes it out.
+    /// Inserts, moves or removes a job.
     pub(super) fn put(&mut self, job: &Job, place: Option<Place>) {
         if self.places.get(job) == place.as_ref() {
             return;
@@ -41,7 +40,7 @@ impl Queue {
         }
     }
 
-    /// The job that comes first.
+    /// The first job.
     pub(super) fn first(&self) -> Option<(Moment, Job)> {
         self.order.first().map(|((at, _), job)| (*at, job.clone()))
     }

@@ -1,13 +1,13 @@
-//! How fast: the rate of calls, their number at a time, and how long to wait after failures.
+//! Limits the rate of calls and their number in flight, and computes the wait after failures.
 
 use std::time::Duration;
 
-/// A moment, as the time since the driver began.
+/// A moment, as the time since the driver started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(pub Duration);
 
 impl Moment {
-    /// The moment so much later.
+    /// The moment `time` later.
     #[must_use]
     pub fn after(self, time: Duration) -> Self {
         Self(self.0.saturating_add(time))
@@ -20,12 +20,12 @@ pub(super) fn backoff(first: Duration, most: Duration, attempt: u32) -> Duration
     first.saturating_mul(factor).min(most)
 }
 
-/// How many calls may be made.
+/// Limits on calls.
 #[derive(Clone, Copy, Debug)]
 pub struct RateLimits {
-    /// At a time.
+    /// The number of calls in flight.
     pub in_flight: usize,
-    /// In a second, on average; as many as [`in_flight`](Self::in_flight) may come at once.
+    /// The average number of calls per second. A burst may have [`in_flight`](Self::in_flight) calls.
     pub per_second: u32,
 }
 
@@ -35,28 +35,28 @@ impl Default for RateLimits {
     }
 }
 
-/// So many failures in a row that need not be the fault of one Work mean that something is wrong with the server.
+/// This number of consecutive failures, none of them the fault of one Work, means that the API server has a
+/// problem.
 const TROUBLE: u32 = 8;
 
-/// How long nothing is asked of a server that something is wrong with, at first and at the most.
+/// How long no calls are made when the API server has a problem, at first and at most.
 const PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
-/// Whether a call may be made.
+/// Whether a call may be made now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Permit {
     Now,
-    /// Not before then.
+    /// Not before this moment.
     NotBefore(Moment),
-    /// Not before one that is under way has ended.
+    /// Not before a call in flight has ended.
     Full,
 }
 
-/// Keeps to [`RateLimits`].
 #[derive(Debug)]
 pub(super) struct RateLimiter {
     limits: RateLimits,
     in_flight: usize,
-    /// When the calls so far would all have been made at an even pace.
+    /// When all calls so far would have been made at the average rate.
     spent: Moment,
     failures: u32,
     paused_until: Moment,
@@ -86,7 +86,7 @@ impl RateLimiter {
         self.spent = self.spent.max(now).after(self.interval());
     }
 
-    /// A call has ended; `trouble`: in a way that need not be the fault of what it was about.
+    /// A call has ended. `trouble` is `true` for a failure that need not be the fault of one Work.
     pub(super) fn end(&mut self, now: Moment, trouble: bool) {
         self.in_flight = self.in_flight.saturating_sub(1);
         if !trouble {

@@ -1,4 +1,5 @@
-//! The planner against a small world: Works, policies, replicas that answer touches, a watch that is late and loses events.
+//! The planner in a simulation: Works, policies, replicas that answer touches, and a watch that is late and
+//! loses events.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,14 +12,14 @@ const fn ms(milliseconds: u64) -> Moment {
     Moment(Duration::from_millis(milliseconds))
 }
 
-/// A Work as it is stored.
+/// A stored Work.
 #[derive(Clone, Debug)]
 struct Stored {
     uid: u64,
     version: u64,
     generation: i64,
     deleting: bool,
-    /// The policies that its record is of; `None` without a record.
+    /// The policies of its record. `None` without a record.
     record: Option<u64>,
 }
 
@@ -29,27 +30,27 @@ enum Told {
     Deleted(WorkName),
 }
 
-/// The server, the other replicas, and the way to them.
+/// A simulated API server with replicas and a watch.
 struct World {
     planner: Planner,
     now: u64,
     works: BTreeMap<WorkName, Stored>,
     version: u64,
-    /// 0: none.
+    /// The version of the policies. 0 means no policies.
     policies: u64,
-    /// What replicas answer by that have not heard of it yet.
+    /// The policies of replicas that have not yet observed the new ones.
     old_policies: u64,
     stale_answers: bool,
     down: bool,
-    /// Works that nobody may write.
+    /// Works that can't be written.
     denied: BTreeSet<WorkName>,
     told: VecDeque<Told>,
     /// The Works that the watch has reported.
     known: BTreeSet<WorkName>,
     calls: VecDeque<(u64, WorkName)>,
-    /// Works whose last touch was answered by old policies that give it no record, so that nobody can tell.
+    /// Works without a record because old policies answered the last touch. Their state can't be observed.
     misled: BTreeSet<WorkName>,
-    /// When each Work was touched.
+    /// The time of each touch.
     touches: Vec<(u64, WorkName)>,
 }
 
@@ -57,7 +58,7 @@ fn name(number: usize) -> WorkName {
     WorkName { namespace: format!("karmada-es-{}", number % 3), name: format!("w{}", number / 3) }
 }
 
-/// Rules change every other workload.
+/// The rules change every second workload.
 fn is_changed(name: &WorkName) -> bool {
     name.name.len().is_multiple_of(2) && !name.name.ends_with('1')
 }
@@ -102,7 +103,7 @@ impl World {
             (true, None) => SyncStatus::Unrecorded,
         };
         let owner = Owner::Cluster { name: "p".into() };
-        // Some have no binding.
+        // Some Works have no binding.
         let binding = BindingName { namespace: Some("shop".into()), name: name.name.clone() };
         Some(SyncState {
             binding: Some(binding).filter(|binding| !binding.name.ends_with(['2', '3'])),
@@ -125,7 +126,7 @@ impl World {
         }
     }
 
-    /// A write of Karmada's, or a touch: stored if it changes something.
+    /// A write by Karmada or a touch. It is stored only if it changes something.
     fn write(&mut self, name: &WorkName, touch: bool) {
         let policies = if self.stale_answers { self.old_policies } else { self.policies };
         let record = revised(name, policies);
@@ -150,7 +151,7 @@ impl World {
         self.told.push_back(Told::Applied(name.clone(), self.works[name].clone()));
     }
 
-    /// The watch lists again. Events that it has not reported are lost.
+    /// The watch lists again. Events that have not been reported are lost.
     fn list(&mut self) {
         self.told.clear();
         for name in self.works.keys().cloned().collect::<Vec<_>>() {
@@ -164,7 +165,7 @@ impl World {
     fn put_in_force(&mut self, policies: u64) {
         self.old_policies = std::mem::replace(&mut self.policies, policies);
         self.planner.begin_epoch(ms(self.now), Allocations::default());
-        // It is another watch, which knows no Works.
+        // A new watch has not reported any Work.
         self.known.clear();
         self.list();
     }
@@ -203,7 +204,7 @@ impl World {
         }
     }
 
-    /// Begins what the planner wants; says when it wants something again.
+    /// Starts what the planner asks for. Returns when it is due again.
     fn act(&mut self) -> Option<u64> {
         loop {
             match self.planner.next(ms(self.now)) {
@@ -237,7 +238,7 @@ impl World {
         self.planner.touched(ms(self.now), &name, outcome);
     }
 
-    /// Lets time pass, with events told at once, until `until`, or nothing is to be done any more.
+    /// Advances the time to `until`, or until nothing is due. Events are reported at once.
     fn run(&mut self, until: u64) {
         loop {
             while !self.told.is_empty() {
@@ -296,11 +297,11 @@ fn a_policy_change_touches_each_work_once() {
     assert_eq!(world.planner.stale(), 0);
     let counts = world.planner.work_counts().unwrap();
     assert_eq!(counts.values().collect::<Vec<_>>(), [&WorkCounts { total: 1000, current: 1000 }]);
-    // The watch begins anew, and nothing follows from that.
+    // The watch starts again, which must not cause any touch.
     world.list();
     world.run(minutes(10));
     assert_eq!(world.touches.len(), 1000);
-    // Without policies those that were revised are undone, and no other is touched.
+    // Without policies, revised Works are undone, and no other Work is touched.
     let before = world.now;
     world.put_in_force(0);
     world.run(minutes(20));
@@ -361,7 +362,7 @@ fn works_that_are_denied_for_good_hold_up_no_other() {
     assert!(others.into_iter().all(|(name, stored)| stored.record == revised(name, 1)));
     let touched = world.touches_since(0);
     assert!((0..400).map(name).all(|name| touched.contains_key(&name)));
-    // In the long run each of them is tried every five minutes.
+    // In the long run each of them is retried every five minutes.
     let before = minutes(60);
     world.run(before);
     world.run(before + minutes(60));
@@ -515,7 +516,7 @@ fn asking(cluster: &str, version: u64, deleting: bool, hosts: bool) -> (WorkName
     (name, seen)
 }
 
-/// What the planner touches from now on, until it wants nothing for a while.
+/// The Works that the planner touches until nothing is due for a while.
 fn touched_until_quiet(
     planner: &mut Planner,
     now: &mut u64,
@@ -526,7 +527,7 @@ fn touched_until_quiet(
         match planner.next(ms(*now)) {
             Next::Touch(name) => {
                 all.push(name.namespace.clone());
-                // It is answered as before, and so is not written.
+                // The answer is the same as before, so the Work is not written.
                 let (_, seen) = works.iter().find(|(own, _)| *own == name).unwrap();
                 planner.touched(ms(*now), &name, TouchOutcome::Revised(Box::new(seen.clone())));
             }
@@ -539,7 +540,8 @@ fn touched_until_quiet(
     }
 }
 
-/// Karmada updates the Work of a dropped cluster once more, so that it lets go, before it deletes it; and a Work has a finalizer.
+/// Karmada updates the Work of a dropped cluster once more before it deletes it, so that the Work releases
+/// the allocation. A finalizer keeps the Work.
 #[test]
 fn a_host_that_let_go_before_it_left_is_waited_for_until_it_is_gone() {
     let mut planner = Planner::new(RateLimits::default());
@@ -568,7 +570,7 @@ fn a_host_that_let_go_before_it_left_is_waited_for_until_it_is_gone() {
         tell(&mut planner, now, &works[..1]);
         touched_until_quiet(&mut planner, &mut now, &works);
     }
-    // Its finalizer is taken away.
+    // The finalizer is removed.
     let (x, _) = asking("x", 5, true, false);
     now += 60_000;
     planner.deleted(ms(now), &x);

@@ -1,4 +1,4 @@
-//! One Work, as far as it is known.
+//! One Work, as far as the planner has observed it.
 
 use std::time::Duration;
 
@@ -6,10 +6,9 @@ use super::ObservedWork;
 use super::rate_limiter::{Moment, backoff};
 use crate::service::{SyncState, SyncStatus};
 
-/// How long to wait before a Work is touched once more, at first and at the most.
+/// How long to wait before a Work is touched again, at first and at most.
 const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_mins(5));
 
-/// A Work that concerns us.
 #[derive(Debug)]
 pub(super) struct TrackedWork {
     pub(super) uid: String,
@@ -17,16 +16,17 @@ pub(super) struct TrackedWork {
     pub(super) generation: i64,
     pub(super) deleting: bool,
     pub(super) sync: SyncState,
-    /// The policies by which its sync was judged.
+    /// The epoch of the policies under which `sync` was computed.
     pub(super) epoch: u64,
-    /// Since when it is so.
+    /// Since when the Work has been in this state.
     pub(super) since: Moment,
-    /// Without a record: the touch that was of no consequence, by what was at work and the generation.
+    /// For a Work without a record: the policy digest and the generation of the last touch that changed
+    /// nothing.
     settled: Option<(String, i64)>,
-    /// How often in a row a touch did not help.
+    /// The number of consecutive failed touches.
     pub(super) failures: u32,
     not_before: Moment,
-    /// Since when it is to be touched because of an allocation.
+    /// Since when a touch is due because of an allocation.
     pub(super) errand: Option<Moment>,
 }
 
@@ -47,7 +47,7 @@ impl TrackedWork {
         }
     }
 
-    /// The same Work, seen again: what has been done about it stays known.
+    /// Takes over the history of an earlier observation of the same Work.
     pub(super) fn succeed(&mut self, before: Self) {
         if before.uid != self.uid {
             return;
@@ -67,7 +67,7 @@ impl TrackedWork {
         }
     }
 
-    /// Whether it is not as the policies say, or nobody knows whether it is.
+    /// Whether a touch may bring the Work in sync. `false` if its sync status is unknown.
     pub(super) fn is_outdated(&self) -> bool {
         match self.sync.status {
             SyncStatus::Synced | SyncStatus::Unknown(_) => false,
@@ -81,12 +81,12 @@ impl TrackedWork {
         }
     }
 
-    /// Whether it is as the policies say.
+    /// Whether the Work is in sync under the policies of `epoch`.
     pub(super) fn is_current(&self, epoch: u64) -> bool {
         self.epoch == epoch && !self.is_outdated() && !matches!(self.sync.status, SyncStatus::Unknown(_))
     }
 
-    /// When it is to be touched.
+    /// When a touch is due.
     pub(super) fn touch_at(&self, epoch: u64, epoch_from: Moment) -> Option<Moment> {
         let can_be_judged = self.epoch == epoch && !matches!(self.sync.status, SyncStatus::Unknown(_));
         if self.deleting || !can_be_judged {
@@ -96,7 +96,7 @@ impl TrackedWork {
         wanted.map(|at| at.max(self.not_before))
     }
 
-    /// A touch has been answered, with this Work.
+    /// A touch succeeded and returned the Work with this status.
     pub(super) fn answered(&mut self, now: Moment, due: &SyncStatus, wanted: String, generation: i64) {
         match due {
             SyncStatus::Outdated => self.failed(now),
@@ -108,13 +108,13 @@ impl TrackedWork {
         }
     }
 
-    /// Whatever kept it waiting is over.
+    /// Ends the wait after failures.
     pub(super) fn hurry(&mut self, now: Moment) {
         self.not_before = now;
         self.failures = 0;
     }
 
-    /// A touch was of no use.
+    /// A touch failed or did not help.
     pub(super) fn failed(&mut self, now: Moment) {
         self.failures = self.failures.saturating_add(1);
         let (first, most) = RETRY;
