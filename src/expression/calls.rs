@@ -1,4 +1,4 @@
-//! Operators, loops and functions: all that arrives as a call.
+//! Compiles operators, loops and functions. The parser represents all of them as calls.
 
 use cel::common::ast::{CallExpr, Expr, IdedExpr, LiteralValue, operators};
 
@@ -126,7 +126,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The prefix that belongs to the name of a function.
+    /// The namespace `target` if it is the first part of a function's name, such as `lists` in `lists.range`.
     fn namespace(&self, target: &IdedExpr) -> Option<&'static str> {
         let Expr::Ident(name) = &target.expr else { return None };
         NAMESPACES.into_iter().find(|namespace| namespace == name && !self.is_local(name))

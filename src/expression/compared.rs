@@ -1,20 +1,20 @@
-//! The constant strings that an expression compares a variable with.
+//! Finds the constant strings that an expression compares a variable with.
 
 use super::Expression;
 use super::node::{AstNode, Binary, Op};
 use super::scope::Variable;
 
-/// Finds the constant strings that `variable` is compared with.
 struct Search<'s> {
     variable: &'s Variable,
-    /// The expression of a variable of the policy.
+    /// Returns the expression of a variable that the policy declares.
     declared: &'s dyn Fn(&str) -> Option<Expression>,
     found: Vec<String>,
 }
 
 impl Expression {
-    /// The constant strings that `variable` is compared with: the other side of `==`, `!=` and `in`, and the keys of maps that it is
-    /// looked up in. `declared` gives the expression of a variable of the policy, which may be such a map or list.
+    /// The constant strings that `variable` is compared with: the other side of `==`, `!=` and `in`, and the
+    /// keys of maps that are indexed by it. `declared` returns the expression of a variable of the policy,
+    /// which may be such a map or list.
     pub fn compared_with(&self, variable: &Variable, declared: &dyn Fn(&str) -> Option<Self>) -> Vec<String> {
         let mut search = Search { variable, declared, found: Vec::new() };
         search.visit(self, &self.0.node);
@@ -23,7 +23,7 @@ impl Expression {
 }
 
 impl Search<'_> {
-    /// As deep as expressions are nested, which compiling bounds.
+    /// Recursive. Compilation bounds the depth.
     fn visit(&mut self, whole: &Expression, node: &AstNode) {
         match &node.op {
             Op::Index(sides) | Op::OptionalIndex(sides) => {
@@ -44,7 +44,7 @@ impl Search<'_> {
         each_child(&node.op, &mut |child| self.visit(whole, child));
     }
 
-    /// Notes the constants of `other`, if `side` is the variable.
+    /// Adds the constants of `other` if `side` is the variable.
     fn compare(&mut self, whole: &Expression, side: &AstNode, other: &AstNode) {
         if variable(whole, side) != Some(self.variable) {
             return;
@@ -73,7 +73,7 @@ impl Search<'_> {
     }
 }
 
-/// The variable that a node stands for.
+/// The variable that a node reads, if the node is nothing but a variable.
 fn variable<'e>(whole: &'e Expression, node: &AstNode) -> Option<&'e Variable> {
     match node.op {
         Op::Variable(number) | Op::OptionalVariable(number) => whole.0.variables.get(number),

@@ -1,6 +1,6 @@
-//! From source to [`AstNode`]s. The crate `cel` parses; what a name means, and whether it is one, is decided here.
+//! Compiles source text to [`AstNode`]s. The crate `cel` parses; names are resolved and checked here.
 //!
-//! Its parser is used without macros, so that loops and `has` arrive as the calls that they are written as.
+//! The parser runs without macros, so loops and `has` arrive as plain calls.
 
 use cel::Env;
 use cel::common::ast::{EntryExpr, Expr, IdedExpr, LiteralValue, SelectExpr, SourceInfo};
@@ -16,16 +16,14 @@ use super::{MAX_CHAIN, MAX_DEPTH, MAX_NODES, MAX_SOURCE_BYTES, MAX_WORDS};
 
 pub(super) type Result<T> = std::result::Result<T, CompileError>;
 
-/// What [`compile`] makes of a source.
 pub(super) struct Compiled {
     pub(super) node: AstNode,
     pub(super) variables: Vec<Variable>,
 }
 
-/// What to do about an expression that is too large.
 const SPLIT: &str = "split it with `variables`, or give a table of clusters as `values` of a variable";
 
-/// Compiles a source, or says what is wrong with it and where.
+/// Compiles a source. An error has the position of the problem.
 pub(super) fn compile(source: &str, scope: &Scope) -> Result<Compiled> {
     let refuse = |problem: String| Err(CompileError::new(source, 0, problem));
     if source.len() > MAX_SOURCE_BYTES {
@@ -61,7 +59,7 @@ pub(super) fn compile(source: &str, scope: &Scope) -> Result<Compiled> {
     Ok(Compiled { node, variables: compiler.variables })
 }
 
-/// The first thing that the parser has found.
+/// The first error of the parser.
 fn syntax(source: &str, errors: &ParseErrors) -> CompileError {
     const LONGEST: usize = 160;
     let Some(first) = errors.errors.first() else {
@@ -72,7 +70,8 @@ fn syntax(source: &str, errors: &ParseErrors) -> CompileError {
     let line_start: usize = source.split_inclusive('\n').take(before(line)).map(str::len).sum();
     let rest = &source[line_start..];
     let within = rest.char_indices().nth(before(column)).map_or(rest.len(), |(at, _)| at);
-    // What could have stood there is a list of all the signs and words that there are.
+    // The parser's message lists every token that would be valid there. Only the part before the list is
+    // useful.
     if first.msg.contains("Recursion limit") {
         return CompileError::new(
             source,
@@ -93,11 +92,10 @@ pub(super) struct Compiler<'c> {
     nodes: usize,
     depth: usize,
     variables: Vec<Variable>,
-    /// The variables of the loops around, from the outside in.
+    /// The variables of the enclosing loops, outermost first.
     locals: Vec<Local>,
 }
 
-/// The variable of a loop.
 struct Local {
     name: String,
     /// The [`levels`](AstNode::levels) of its values.
@@ -220,7 +218,7 @@ impl Compiler<'_> {
         Ok(Op::Map(entries.into()))
     }
 
-    /// Compiles with the variable of a loop.
+    /// Compiles with the variable of a loop in scope.
     pub(super) fn with_local<T>(
         &mut self,
         variable: &IdedExpr,
@@ -239,19 +237,19 @@ impl Compiler<'_> {
         compiled
     }
 
-    /// The number of a loop's variable. A name with a point in front is never one.
+    /// The index of a loop's variable. A name with a leading dot is never a loop's variable.
     fn local(&self, name: &str) -> Option<usize> {
         self.locals.iter().rposition(|local| local.name == name)
     }
 
-    /// The name of the group that this is.
+    /// The name of the group (such as `cluster`) that the expression refers to.
     pub(super) fn group(&self, expression: &IdedExpr) -> Option<String> {
         let Expr::Ident(name) = &expression.expr else { return None };
         let bare = name.trim_start_matches('.');
         (self.local(name).is_none() && self.scope.is_group(bare)).then(|| bare.to_owned())
     }
 
-    /// The number of the variable that is a member of a group.
+    /// The index of a variable that is a member of a group.
     pub(super) fn member(&mut self, expression: &IdedExpr, group: &str, member: &str) -> Result<usize> {
         if let Some(variable) = self.scope.member(group, member) {
             return Ok(self.variable(variable));
@@ -277,7 +275,7 @@ impl Compiler<'_> {
         Err(CompileError::new(self.source, self.offset(expression), problem))
     }
 
-    /// Fails at the name of a function that is called.
+    /// Fails at the name of the called function.
     pub(super) fn fail_at_name<T>(&self, expression: &IdedExpr, name: &str, problem: String) -> Result<T> {
         let offset = self.offset(expression);
         let end = self.source.floor_char_boundary(offset + name.len());
@@ -285,13 +283,13 @@ impl Compiler<'_> {
         Err(CompileError::new(self.source, place, problem))
     }
 
-    /// The place of a name that follows the sign of an expression.
+    /// The position of a name that follows the operator of an expression.
     fn place_after(&self, expression: &IdedExpr, name: &str) -> usize {
         let offset = self.offset(expression);
         self.source[offset..].find(name).map_or(offset, |at| offset + at)
     }
 
-    /// Where an expression is: its first word, or the sign of its operator.
+    /// The start of an expression: its first token, or its operator.
     fn offset(&self, expression: &IdedExpr) -> usize {
         let (start, _) = self.info.offset_for(expression.id).unwrap_or_default();
         self.source.floor_char_boundary(start as usize)

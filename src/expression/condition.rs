@@ -1,4 +1,4 @@
-//! Expressions that say yes or no.
+//! Expressions that evaluate to a boolean.
 
 use super::Expression;
 use super::budget::Budget;
@@ -6,12 +6,12 @@ use super::error::{CompileError, ErrorKind, EvaluateError};
 use super::scope::{Bindings, Scope, Variable};
 use super::value::{ValKind, View};
 
-/// An expression that says yes or no.
+/// An expression that evaluates to a boolean.
 #[derive(Clone, Debug)]
 pub struct Condition(Expression);
 
 impl Condition {
-    /// Compiles a condition. An expression that can be seen to give anything else than a boolean is refused.
+    /// Compiles a condition. Fails if the result is certain not to be a boolean.
     pub fn compile(source: &str, scope: &Scope) -> Result<Self, CompileError> {
         let expression = Expression::compile(source, scope)?;
         match expression.gives() {
@@ -23,22 +23,20 @@ impl Condition {
         }
     }
 
-    /// What it was compiled from.
     pub fn source(&self) -> &str {
         self.0.source()
     }
 
-    /// The expression.
     pub fn expression(&self) -> &Expression {
         &self.0
     }
 
-    /// The variables that it reads.
+    /// The variables that the condition reads.
     pub fn uses(&self) -> &[Variable] {
         self.0.uses()
     }
 
-    /// Whether it holds. Anything else than a boolean is an error.
+    /// Evaluates the condition. A result that is not a boolean is an error.
     pub fn holds(&self, bindings: &dyn Bindings<'_>, budget: &mut Budget) -> Result<bool, EvaluateError> {
         self.0.run(bindings, budget, |value, _| {
             if let View::Bool(flag) = value.view() {

@@ -1,11 +1,12 @@
-//! Why an expression is refused at load, and why it has no value.
+//! Errors of compilation and of evaluation.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use super::scan;
 
-/// Why a source is refused, and where in it. It holds names and text of the policy, never of an object.
+/// Why a source does not compile, and where. The message holds names and text of the policy, never of an
+/// object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {problem}")]
 pub struct CompileError {
@@ -13,15 +14,15 @@ pub struct CompileError {
     line: usize,
     column: usize,
     problem: String,
-    /// Whether the source may not be meant as an expression: its syntax is broken, or it names a variable that does not exist.
+    /// Whether the source may not be meant as an expression: it has a syntax error, or names a variable that
+    /// does not exist.
     may_be_literal: bool,
 }
 
-/// How to write a literal `${`, for a template whose expression does not compile.
 const LITERAL: &str = "`${...}` is an expression; write `$${` for a literal one";
 
 impl CompileError {
-    /// A problem at this byte of `text`.
+    /// An error at byte `offset` of `text`.
     pub(super) fn new(text: &str, offset: usize, problem: impl Into<String>) -> Self {
         let offset = text.floor_char_boundary(offset);
         let before = &text[..offset];
@@ -31,51 +32,51 @@ impl CompileError {
         Self { offset, line, column, problem: problem.into(), may_be_literal: false }
     }
 
-    /// Marks a problem that text which is no expression has as well.
+    /// Marks an error that text which is not meant as an expression has as well.
     pub(super) fn or_literal(self) -> Self {
         Self { may_be_literal: true, ..self }
     }
 
-    /// The same problem of the expression `text[start..end]` in a template, with how to write a literal `${` if the expression
-    /// looks like text of another language.
+    /// The same error for the expression `text[start..end]` of a template. Adds how to write a literal `${`
+    /// if the expression looks like text of another language.
     pub(super) fn within(self, text: &str, start: usize, end: usize) -> Self {
         let advice = self.may_be_literal || scan::is_shell_parameter(&text[start..end]);
         let problem = if advice { format!("{}; {LITERAL}", self.problem) } else { self.problem };
         Self::new(text, start + self.offset, problem)
     }
 
-    /// Bytes before the place.
+    /// The byte offset in the source.
     pub fn offset(&self) -> usize {
         self.offset
     }
 
-    /// The line of the place; the first is 1.
+    /// The line, from 1.
     pub fn line(&self) -> usize {
         self.line
     }
 
-    /// The character of the line; the first is 1.
+    /// The column in characters, from 1.
     pub fn column(&self) -> usize {
         self.column
     }
 
-    /// What is wrong, and what was probably meant.
+    /// What is wrong, with a suggestion if there is one.
     pub fn problem(&self) -> &str {
         &self.problem
     }
 }
 
-/// What messages say of a map that is indexed by a name that it does not have.
+/// The problem of a map that is indexed with a missing key.
 pub const NO_SUCH_MEMBER: &str = "the map has no member of this name";
 
-/// What went wrong in an evaluation.
+/// What failed in an evaluation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ErrorKind {
-    /// A variable has no value, and perhaps why.
+    /// A variable has no value, with the reason if there is one.
     Undefined { variable: String, why: Option<String> },
-    /// A bound was reached. Nothing in an expression can make up for that.
+    /// A limit was reached. `||`, `&&`, loops and optionals do not hide this.
     Limit(&'static str),
-    /// The expression asks for what cannot be.
+    /// The operation is not possible with these values.
     Failed(Cow<'static, str>),
 }
 
@@ -96,17 +97,17 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// A problem and the node that has it.
+/// A problem and the offset of the node that has it.
 #[derive(Debug)]
 pub(super) struct NodeError {
     pub(super) offset: u32,
     pub(super) problem: ErrorKind,
 }
 
-/// Why an expression has no value here.
+/// Why the evaluation of an expression failed.
 ///
-/// The message holds a piece of the expression's source, paths and kinds of values, and never a value: the object may be
-/// a Secret.
+/// The message holds the start of the expression's source, paths and kinds of values. It never holds a value,
+/// because the object may be a Secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{} at line {line}, column {column}: {problem}", named(clipped))]
 pub struct EvaluateError {
@@ -123,22 +124,22 @@ impl EvaluateError {
         Self { clipped: clip(source), offset, line, column, problem: fault.problem }
     }
 
-    /// Bytes of the source before the part that failed.
+    /// The byte offset in the source of the part that failed.
     pub fn offset(&self) -> usize {
         self.offset
     }
 
-    /// What is wrong, without the source.
+    /// The problem, without the source.
     pub fn problem(&self) -> String {
         self.problem.to_string()
     }
 
-    /// Whether a bound was reached: the expression asks for too much, whatever it computes.
+    /// Whether a limit was reached.
     pub fn is_limit(&self) -> bool {
         matches!(self.problem, ErrorKind::Limit(_))
     }
 
-    /// The variable that has no value, if that is what is wrong.
+    /// The variable that has no value, if that is the problem.
     pub fn undefined(&self) -> Option<&str> {
         match &self.problem {
             ErrorKind::Undefined { variable, .. } => Some(variable),
@@ -147,17 +148,17 @@ impl EvaluateError {
     }
 }
 
-/// How messages name an expression.
+/// The start of the message about an expression.
 fn named(clipped: &str) -> String {
     format!("failed to evaluate {clipped:?}")
 }
 
-/// Whether a message is that of an [`EvaluateError`] of an expression with this source.
+/// Whether `message` is that of an [`EvaluateError`] of an expression with this source.
 pub(super) fn is_about(message: &str, source: &str) -> bool {
     message.contains(&named(&clip(source)))
 }
 
-/// As much of a source as a message may hold.
+/// The start of a source, short enough for a message.
 fn clip(source: &str) -> String {
     const LONGEST: usize = 120;
     match source.char_indices().nth(LONGEST) {

@@ -1,6 +1,7 @@
-//! Evaluation: a walk over the nodes that pays for every step.
+//! Evaluates nodes. Each step is taken from the budget.
 //!
-//! It recurses as deep as the expression is nested, which compilation bounds, and never into a document deeper than documents are.
+//! Recursion is bounded: by the nesting of the expression, which compilation limits, and by the nesting of
+//! documents.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -14,18 +15,17 @@ use super::scope::{Bindings, Missing, Variable};
 use super::value::{Val, View, check_count, spend_search};
 use crate::json::Value;
 
-/// Values that have been looked up, each once.
+/// The values of the variables, each looked up at most once.
 pub(super) type Slots<'b, 'a> = [OnceCell<Cow<'b, Value<'a>>>];
 
 pub(super) type Evaluated<T> = Result<T, NodeError>;
 
-/// One evaluation.
 pub(super) struct Run<'v, 'b, 'a, 'u> {
     pub(super) variables: &'v [Variable],
     pub(super) slots: &'v Slots<'b, 'a>,
     pub(super) bindings: &'b (dyn Bindings<'a> + 'b),
     pub(super) budget: &'u mut Budget,
-    /// The values of the loops' variables, from the outside in.
+    /// The values of the variables of the enclosing loops, outermost first.
     pub(super) locals: Vec<Val<'v, 'a>>,
 }
 
@@ -40,7 +40,7 @@ impl AstNode {
 }
 
 impl NodeError {
-    /// Whether nothing may hide it.
+    /// Whether the error ends the evaluation, so that no other operand can replace it.
     pub(super) fn is_final(&self) -> bool {
         matches!(self.problem, ErrorKind::Limit(_))
     }
@@ -89,7 +89,7 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
         })
     }
 
-    /// A boolean; anything else is a fault.
+    /// The value of a boolean node. Any other kind of value is an error.
     pub(super) fn truth(&mut self, node: &'v AstNode) -> Evaluated<bool> {
         let value = self.value(node)?;
         if let View::Bool(flag) = value.view() {
@@ -111,7 +111,7 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
         Err(ErrorKind::Undefined { variable: variable.to_string(), why })
     }
 
-    /// The value of a variable; none if it is known to have none.
+    /// The value of a variable, or `None` if it is certain to have none.
     fn look_up(&self, number: usize) -> Result<Option<Val<'v, 'a>>, ErrorKind> {
         let slot = &self.slots[number];
         if slot.get().is_none() {
@@ -127,7 +127,8 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
         Ok(slot.get().map(|value| Val::Json(value.as_ref())))
     }
 
-    /// `&&` and `||`: one side that decides makes up for a fault on the other, whatever the order.
+    /// `&&` and `||`: if one side decides the result, an error on the other side is ignored, whatever the
+    /// order.
     fn until(&mut self, sides: &'v [AstNode; 2], decisive: bool) -> Evaluated<bool> {
         let left = self.truth(&sides[0]);
         match &left {
@@ -256,7 +257,7 @@ pub(super) fn optional<'v, 'a>(value: Option<Val<'v, 'a>>) -> Val<'v, 'a> {
     Val::Optional(value.map(Rc::new))
 }
 
-/// What is in an optional; a fault if it is none.
+/// The content of an optional. Any other kind of value is an error.
 fn unwrap<'v, 'a>(node: &AstNode, value: &Val<'v, 'a>) -> Evaluated<Option<Val<'v, 'a>>> {
     if let Val::Optional(inner) = value {
         return Ok(inner.as_deref().cloned());

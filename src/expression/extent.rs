@@ -1,27 +1,28 @@
-//! How large a source is, which is looked at before anything is parsed: the parser's time grows with all words, and its need for stack
-//! with those that can follow each other within one item of a list, map or call.
+//! The size of a source, measured before it is parsed. The parser's time grows with the number of tokens, and
+//! its stack with the number of tokens that follow each other within one item of a list, map or call.
 
 use super::scan::{end_of_string, is_raw};
 
-/// The size of a source. It may be counted too large, never too small.
+/// The size of a source. It is an upper bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
-    /// Words and signs. A string literal is one, whatever is in it.
+    /// Identifiers, numbers, operators and punctuation. A string literal counts as one.
     pub(super) words: usize,
-    /// The most words and signs that a chain can have, and so the levels of the tree. A comma ends the chains in its brackets.
+    /// The largest number of tokens in one chain, which bounds the depth of the tree. A comma ends the chains
+    /// in its brackets.
     pub(super) chain: usize,
 }
 
-/// The extent of `source`.
 pub(super) fn of(source: &str) -> Extent {
-    // Where the parser might see other strings and brackets than this module does, everything counts as one chain.
+    // If the parser may find other strings and brackets than this module does, the whole source counts as one
+    // chain.
     counted(source).unwrap_or_else(|| {
         let words = words(source);
         Extent { words, chain: words }
     })
 }
 
-/// The most words and signs that `source` can have, whatever strings and brackets there are in it.
+/// An upper bound on the tokens of `source`, whatever strings and brackets it has.
 fn words(source: &str) -> usize {
     let mut before = Class::Space;
     let mut count = 0;
@@ -52,25 +53,27 @@ impl Class {
         }
     }
 
-    /// Whether a character of this class begins a word behind one of the class `before`. `1in` is two words, `in1` one.
+    /// Whether a character of this class starts a token after one of class `before`. `1in` is two tokens,
+    /// `in1` is one.
     fn begins(self, before: Self) -> bool {
         let goes_on = self == before || (self == Self::Digit && before == Self::Letter);
         self == Self::Sign || (self != Self::Space && !goes_on)
     }
 
-    /// The class of the word that the character is in.
+    /// The class of the token that the character belongs to.
     fn after(self, before: Self, begins: bool) -> Self {
         if self == Self::Digit && !begins { before } else { self }
     }
 }
 
-/// The extent of a source of which each string is well formed and each bracket has its pair; `None` for any other.
+/// The extent of a source in which each string is well formed and each bracket has its pair; `None` for any
+/// other.
 fn counted(source: &str) -> Option<Extent> {
     let bytes = source.as_bytes();
     let mut extent = Extent { words: 0, chain: 0 };
-    // The brackets that are open, each with the words of the item around it.
+    // The open brackets, each with the token count of the enclosing item.
     let mut open: Vec<(u8, usize)> = Vec::new();
-    // The words of the item, and of all items around it.
+    // The token count of the current item, and of all enclosing items.
     let (mut item, mut around) = (0, 0);
     let (mut at, mut before) = (0, Class::Space);
     while let Some(&byte) = bytes.get(at) {
@@ -113,7 +116,8 @@ fn counted(source: &str) -> Option<Extent> {
     open.is_empty().then_some(extent)
 }
 
-/// The end of the string whose first quote is at `start`; `None` if the parser would not take it for a string as a whole.
+/// The end of the string whose opening quote is at `start`; `None` if the parser may not read it as one
+/// string.
 fn end_of_literal(source: &str, start: usize) -> Option<usize> {
     let bytes = source.as_bytes();
     let word = bytes[..start].iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_');
@@ -129,7 +133,7 @@ fn end_of_literal(source: &str, start: usize) -> Option<usize> {
     ((long || !has_line_end) && (raw || are_escapes(whole))).then_some(end)
 }
 
-/// Whether each backslash begins an escape of CEL.
+/// Whether each backslash starts an escape of CEL.
 fn are_escapes(text: &str) -> bool {
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
@@ -152,7 +156,7 @@ fn are_escapes(text: &str) -> bool {
     true
 }
 
-/// The end of the name between backticks that begins at `start`.
+/// The end of the quoted identifier whose first backtick is at `start`.
 fn end_of_name(bytes: &[u8], start: usize) -> Option<usize> {
     let inner = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-/ ".contains(byte);
     let length = bytes[start + 1..].iter().take_while(|byte| inner(byte)).count();

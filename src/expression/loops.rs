@@ -1,4 +1,4 @@
-//! Loops.
+//! Evaluates loops: `all`, `exists`, `exists_one`, `filter` and `map`.
 
 use super::budget::Budget;
 use super::error::{ErrorKind, NodeError};
@@ -39,7 +39,7 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
         }
     }
 
-    /// Does what a loop does with one item; says whether there is more to do.
+    /// Processes one item. Returns whether the loop continues.
     fn pass(&mut self, walk: &'v Loop, item: &Val<'v, 'a>, state: &mut LoopState<'v, 'a>) -> Evaluated<bool> {
         match walk.kind {
             LoopKind::All | LoopKind::Exists => match self.truth(&walk.body) {
@@ -63,12 +63,11 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
     }
 }
 
-/// What a loop has found so far.
 struct LoopState<'v, 'a> {
     kind: LoopKind,
-    /// Whether the rest of the items makes no difference.
+    /// Whether the remaining items can't change the result.
     decided: bool,
-    /// The first fault of an item, which counts unless another item decides.
+    /// The first error of an item. It is the result unless another item decides.
     fault: Option<NodeError>,
     count: usize,
     items: Vec<Val<'v, 'a>>,

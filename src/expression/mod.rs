@@ -1,21 +1,27 @@
-//! CEL: the language of `when`, `${...}` and `variables`, bounded and with one answer for one input.
+//! CEL, the language of `when`, `${...}` and `variables`. Evaluation is bounded and deterministic.
 //!
-//! * [`Expression`], [`Template`] (a string with `${...}`) and [`Condition`] are compiled once, at load, against a [`Scope`] of names. What
-//!   can be seen then is said then, with its place: syntax, unknown names and functions, results of the wrong kind, bad patterns.
-//! * They are evaluated against [`Bindings`], which are asked for nothing that is not read, and on a [`Budget`].
+//! * [`Expression`], [`Template`] (a string with `${...}`) and [`Condition`] are compiled once, at load,
+//!   against a [`Scope`] of names. Compilation reports syntax errors, unknown names and functions, results of
+//!   the wrong kind and invalid patterns, with their position.
+//! * They are evaluated against [`Bindings`], which look up a variable only when it is read, and on a
+//!   [`Budget`].
 //!
-//! The crate `cel` parses, and nothing outside of this module names it. It does not evaluate: its evaluator has no bounds, no fixed order
-//! of maps and no positions, takes the integers of JSON for unsigned ones, and puts whole objects into its messages. Ours walks
-//! the documents as they are. Where both give a value it is the same; tests hold them against each other.
+//! The crate `cel` is used only here, and only as a parser. Its evaluator is not used, because it has no
+//! limits, no fixed order of maps and no positions, reads JSON integers as unsigned, and puts whole objects
+//! into its messages. The evaluator of this module reads documents in place. Tests compare the results of
+//! both.
 //!
 //! Invariants:
 //!
-//! * The same source, bindings and budget give the same answer or the same error. Maps keep the order of their document or source. There is no clock.
-//! * No source and no document, however made, makes it panic, overflow the stack, or take more time and memory than the bounds below.
-//! * A piece of a document that is given as the answer is that piece: shared, and with the spelling of its numbers.
+//! * The same source, bindings and budget give the same value or the same error. Maps keep the order of their
+//!   document or source. There is no clock.
+//! * No source and no document causes a panic, a stack overflow, or more use of time and memory than the
+//!   limits below.
+//! * A result that is a piece of a document is shared, not copied, and its numbers keep their spelling.
 //! * No message holds a value.
 //!
-//! What of CEL there is not: unsigned integers, bytes, times, messages, keys of maps that are not strings, patterns that are computed.
+//! Not supported: unsigned integers, bytes, timestamps and durations, messages, map keys that are not
+//! strings, and computed patterns.
 
 mod budget;
 mod calls;
@@ -56,26 +62,26 @@ use evaluate::Run;
 use node::AstNode;
 use value::{Val, ValKind};
 
-/// How long a source may be.
+/// The largest source, in bytes.
 pub const MAX_SOURCE_BYTES: usize = 64 * 1024;
-/// How long a string with expressions may be.
+/// The largest template, in bytes.
 pub const MAX_TEMPLATE_BYTES: usize = 256 * 1024;
-/// How large a result may be, as JSON, that is not one piece of a document.
+/// The largest result, in bytes of JSON, unless it is one piece of a document.
 pub const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
-/// How many words and signs a source may have: what the parser's time is bounded by.
+/// The most tokens of a source. Bounds the parser's time.
 const MAX_WORDS: usize = 8192;
-/// How many words and signs may follow each other without a comma: what the parser's stack is bounded by.
+/// The most tokens in a row without a comma. Bounds the parser's stack.
 const MAX_CHAIN: usize = 1024;
-/// How many nodes a source may be compiled into.
+/// The most nodes of a compiled source.
 const MAX_NODES: usize = 8192;
-/// How deep they may be nested.
+/// The deepest nesting of nodes.
 const MAX_DEPTH: usize = 100;
-/// How long a string may get while it is computed.
+/// The longest computed string, in bytes.
 const MAX_TEXT_BYTES: usize = 256 * 1024;
-/// How many items a list that is made may have.
+/// The longest computed list or map.
 const MAX_ITEMS: usize = 10_000;
 
-/// A compiled expression. A clone shares it.
+/// A compiled expression. Clones are cheap.
 #[derive(Clone)]
 pub struct Expression(Arc<Program>);
 
@@ -86,28 +92,27 @@ struct Program {
 }
 
 impl Expression {
-    /// Compiles a source that may use the names of `scope`.
+    /// Compiles a source that may use the names in `scope`.
     pub fn compile(source: &str, scope: &Scope) -> Result<Self, CompileError> {
         let compile::Compiled { node, variables } = compile::compile(source, scope)?;
         Ok(Self(Arc::new(Program { source: source.into(), node, variables })))
     }
 
-    /// What it was compiled from.
     pub fn source(&self) -> &str {
         &self.0.source
     }
 
-    /// Whether a message tells that this expression has no value, or another one with the same beginning.
+    /// Whether `message` is the error of this expression. Expressions with the same first characters can't be
+    /// distinguished.
     pub fn is_subject_of(&self, message: &str) -> bool {
         error::is_about(message, self.source())
     }
 
-    /// The variables that it may read, each once, in the order of its source.
+    /// The variables that it may read, each once, in the order of the source.
     pub fn uses(&self) -> &[Variable] {
         &self.0.variables
     }
 
-    /// The value.
     pub fn evaluate<'a>(
         &self,
         bindings: &dyn Bindings<'a>,
@@ -116,17 +121,17 @@ impl Expression {
         self.run(bindings, budget, output::give)
     }
 
-    /// What the value is as JSON, if that can be told from the source alone: for a place that takes but one kind.
+    /// The JSON kind of the result, if the source determines it. For fields that accept one kind only.
     pub fn kind(&self) -> Option<json::Kind> {
         self.gives().and_then(ValKind::as_json)
     }
 
-    /// What the value is, if that can be told from the source alone.
+    /// The kind of the result, if the source determines it.
     fn gives(&self) -> Option<ValKind> {
         self.0.node.gives()
     }
 
-    /// Evaluates, and makes something of the value while what it borrows from is there.
+    /// Evaluates, and maps the value while the data that it borrows is alive.
     fn run<'a, T>(
         &self,
         bindings: &dyn Bindings<'a>,

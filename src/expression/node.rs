@@ -1,20 +1,19 @@
-//! What a source is compiled into: names are resolved to places, functions to what does them, patterns are built.
+//! The compiled form of an expression: names are resolved to indexes and functions, and patterns are built.
 
 use super::functions::Function;
 use super::pattern::Pattern;
 use super::value::ValKind;
 
-/// A part of an expression.
 #[derive(Debug)]
 pub(super) struct AstNode {
-    /// Where it is, in bytes of the source.
+    /// The byte offset in the source.
     pub(super) offset: u32,
-    /// How many lists, maps and optionals its value may have around a piece of a document.
+    /// An upper bound on how many lists, maps and optionals of the value enclose a piece of a document.
     pub(super) levels: usize,
     pub(super) op: Op,
 }
 
-/// What a [`AstNode`] does.
+/// What an [`AstNode`] computes.
 #[derive(Debug)]
 pub(super) enum Op {
     Null,
@@ -23,13 +22,13 @@ pub(super) enum Op {
     Double(f64),
     Text(Box<str>),
     Type(ValKind),
-    /// A variable, by its number among those that the expression uses.
+    /// A variable, by its index in the variables of the expression.
     Variable(usize),
-    /// `has` of a variable that is a member of a group.
+    /// `has` of a variable in a group, such as `has(cluster.region)`.
     HasVariable(usize),
     /// `cluster.?region`
     OptionalVariable(usize),
-    /// The variable of a loop, by the number of loops around its own.
+    /// The variable of a loop, by the number of enclosing loops.
     Local(usize),
     Select(Box<AstNode>, Box<str>),
     Has(Box<AstNode>, Box<str>),
@@ -45,24 +44,24 @@ pub(super) enum Op {
     Conditional(Box<[AstNode; 3]>),
     Binary(Binary, Box<[AstNode; 2]>),
     Loop(Box<Loop>),
-    /// `optMap`, and `optFlatMap` if the second is set.
+    /// `optMap`, or `optFlatMap` if the flag is set.
     OptionalMap(Box<[AstNode; 2]>, bool),
-    /// `or`, and `orValue` if the second is set: the argument is evaluated only if there is no value.
+    /// `or`, or `orValue` if the flag is set. The argument is evaluated only if the optional is empty.
     OptionalElse(Box<[AstNode; 2]>, bool),
     Call(Function, Box<[AstNode]>),
     Matches(Box<AstNode>, Box<Pattern>),
-    /// The first match; with the second set, a list of all.
+    /// `find`, or `findAll` if the flag is set.
     Find(Box<AstNode>, Box<Pattern>, bool),
 }
 
-/// An item of a list, which may be left out if it is optional.
+/// An item of a list literal. An optional item is left out if it has no value.
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) value: AstNode,
     pub(super) optional: bool,
 }
 
-/// A member of a map.
+/// A member of a map literal.
 #[derive(Debug)]
 pub(super) struct MapEntry {
     pub(super) key: AstNode,
@@ -70,7 +69,7 @@ pub(super) struct MapEntry {
     pub(super) optional: bool,
 }
 
-/// An operator with two sides that are both evaluated.
+/// A binary operator that evaluates both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Binary {
     Add,
@@ -88,7 +87,6 @@ pub(super) enum Binary {
 }
 
 impl Binary {
-    /// As it is written.
     pub(super) fn sign(self) -> &'static str {
         match self {
             Self::Add => "+",
@@ -107,18 +105,17 @@ impl Binary {
     }
 }
 
-/// A walk over a list, or the keys of a map.
+/// A loop over a list, or over the keys of a map.
 #[derive(Debug)]
 pub(super) struct Loop {
     pub(super) kind: LoopKind,
     pub(super) range: AstNode,
-    /// What is done with each item.
+    /// Evaluated for each item.
     pub(super) body: AstNode,
-    /// Which items it is done with.
+    /// Selects the items of `map(x, filter, body)`.
     pub(super) filter: Option<AstNode>,
 }
 
-/// What a [`Loop`] makes of its items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LoopKind {
     All,
@@ -129,7 +126,7 @@ pub(super) enum LoopKind {
 }
 
 impl AstNode {
-    /// What the value is, if that can be told from the source alone.
+    /// The kind of the value, if the source determines it.
     pub(super) fn gives(&self) -> Option<ValKind> {
         Some(match &self.op {
             Op::Null => ValKind::Null,
@@ -157,7 +154,7 @@ impl AstNode {
                 Binary::Add | Binary::Subtract | Binary::Multiply | Binary::Divide | Binary::Remainder,
                 sides,
             ) => {
-                // There is no arithmetic with sides of two kinds.
+                // Arithmetic needs two sides of the same kind.
                 return sides.iter().find_map(Self::gives);
             }
             Op::Bool(_)
@@ -177,7 +174,7 @@ impl AstNode {
 }
 
 impl Op {
-    /// The [`levels`](AstNode::levels) of what it gives; those of a loop's variable are `local`'s to know.
+    /// The [`levels`](AstNode::levels) of the value. `local` returns those of a loop's variable.
     pub(super) fn levels(&self, local: impl Fn(usize) -> usize) -> usize {
         let most = |nodes: &[AstNode]| nodes.iter().map(|node| node.levels).max().unwrap_or(0);
         match self {

@@ -1,4 +1,4 @@
-//! Operators with two sides.
+//! Evaluates binary operators.
 
 use std::cmp::Ordering;
 
@@ -39,7 +39,7 @@ fn holds(operator: Binary, order: Ordering) -> bool {
     }
 }
 
-/// Whether a list has the item, or a map the key.
+/// The operator `in`: whether a list has the item, or a map the key.
 fn contains(container: &Val<'_, '_>, item: &Val<'_, '_>, budget: &mut Budget) -> Result<bool, ErrorKind> {
     match (container.view(), item.view()) {
         (View::List(items), _) => {
@@ -95,7 +95,7 @@ fn integers(operator: Binary, a: i64, b: i64) -> Result<i64, ErrorKind> {
     given.ok_or_else(|| ErrorKind::failed("the result is beyond what an integer holds"))
 }
 
-/// Why `operator`, which takes no quantities, can't be used with one, and the function to call in its place.
+/// The error for an operator that does not accept quantities, with the function to call instead.
 pub(super) fn no_quantities(operator: Binary) -> String {
     let sign = operator.sign();
     let advice = match operator {
@@ -114,7 +114,7 @@ pub(super) fn no_quantities(operator: Binary) -> String {
     format!("`{sign}` is not for quantities; {advice}")
 }
 
-/// The problem of an operator between two values that it is not for.
+/// The error for an operator that is not defined for two values.
 fn senseless(operator: Binary, a: &Val<'_, '_>, b: &Val<'_, '_>) -> ErrorKind {
     let (sign, kinds) = (operator.sign(), (a.kind(), b.kind()));
     let advice = match kinds {

@@ -1,4 +1,4 @@
-//! Values on their way out.
+//! Converts values to JSON and to text.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use super::value::{Val, View};
 use super::{MAX_OUTPUT_BYTES, value::ValKind};
 use crate::json::{MAX_DEPTH, Number, Value};
 
-/// The value as JSON. A piece of a document is given as it is, without a copy.
+/// The value as JSON. A piece of a document is returned unchanged.
 pub(super) fn give<'a>(value: &Val<'_, 'a>, budget: &mut Budget) -> Result<Value<'a>, ErrorKind> {
     match value {
         Val::Json(piece) => Ok((*piece).clone()),
@@ -17,7 +17,7 @@ pub(super) fn give<'a>(value: &Val<'_, 'a>, budget: &mut Budget) -> Result<Value
     }
 }
 
-/// The text of a value that may stand in the middle of a text, appended to `out`.
+/// Appends the text of a value to `out`. Fails for kinds that can't be part of a string.
 pub(super) fn write_text(
     value: &Val<'_, '_>,
     out: &mut String,
@@ -45,7 +45,6 @@ pub(super) fn write_text(
     budget.spend_text(out.len() - before)
 }
 
-/// Why a value of this kind can't stand in the middle of a text.
 pub(super) fn not_in_text(kind: ValKind) -> String {
     format!("{} can't stand in a text, only a string, a number or a boolean can", kind.article())
 }
@@ -65,7 +64,8 @@ fn finite(number: f64) -> Result<String, ErrorKind> {
     }
 }
 
-/// A result that is being built, whose size and depth are bounded. Pieces of documents count too: a list may hold one often.
+/// The output so far, limited in size and depth. Pieces of documents count too, because a list may repeat a
+/// piece many times.
 struct Output<'b> {
     left: usize,
     budget: &'b mut Budget,
@@ -115,7 +115,7 @@ impl Output<'_> {
         })
     }
 
-    /// Counts a piece of a document.
+    /// Adds the size of a piece of a document.
     fn measure(&mut self, value: &Value<'_>, depth: usize) -> Result<(), ErrorKind> {
         match value {
             Value::Null | Value::Bool(_) => self.take(4, depth),
@@ -137,7 +137,7 @@ impl Output<'_> {
 
     fn take(&mut self, bytes: usize, depth: usize) -> Result<(), ErrorKind> {
         self.left = self.left.checked_sub(bytes).map_or_else(|| check_size(usize::MAX).map(|()| 0), Ok)?;
-        // A list at this depth is one level more.
+        // A list at this depth adds one more level.
         if depth >= MAX_DEPTH {
             return Err(ErrorKind::Limit("the result is nested deeper than an object may be"));
         }

@@ -1,24 +1,25 @@
-//! Regular expressions, built at load.
+//! Regular expressions, compiled at load.
 
 use regex_lite::{Regex, RegexBuilder};
 
 use super::budget::Budget;
 use super::error::ErrorKind;
 
-/// A regular expression and what it costs.
+/// A regular expression and its cost.
 #[derive(Debug)]
 pub(super) struct Pattern {
     regex: Regex,
     steps_per_byte: usize,
 }
 
-/// What a pattern may take, in bytes of its machine.
+/// The size limits to try, in bytes of the compiled regular expression.
 const SIZES: [usize; 6] = [1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15];
-/// As many bytes of the machine as are worth a step for each byte of the text: the time is bounded by the product of both.
+/// The compiled size that costs one step for each byte of text. The time of a search is bounded by the
+/// product of both.
 const SIZE_PER_STEP: usize = 1 << 8;
 
 impl Pattern {
-    /// Builds a pattern, or says what is wrong with it.
+    /// Compiles a pattern. The error says what is wrong with it.
     pub(super) fn new(source: &str) -> Result<Self, String> {
         let mut refused = String::new();
         for size in SIZES {
@@ -35,7 +36,7 @@ impl Pattern {
         Ok(self.regex.is_match(text))
     }
 
-    /// Where the matches are. Each search for the next one is paid for anew.
+    /// The positions of the matches. Each search for the next match takes steps.
     pub(super) fn find(
         &self,
         text: &str,

@@ -1,6 +1,8 @@
-//! As much of CEL's grammar of words as is needed before anything is parsed: strings, and where an expression in a text ends.
+//! The lexical rules of CEL that are needed before parsing: string literals, and the end of an expression in
+//! a template.
 
-/// Whether `source`, from between `${` and `}`, has the form of a parameter of a shell: `HOME`, `HOME:-x`, `HOME%/*`, `#HOME`, `1`.
+/// Whether `source`, the text between `${` and `}`, looks like a shell parameter: `HOME`, `HOME:-x`,
+/// `HOME%/*`, `#HOME`, `1`.
 pub(super) fn is_shell_parameter(source: &str) -> bool {
     let name = source.trim_start_matches(['#', '!']);
     let rest = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
@@ -8,9 +10,9 @@ pub(super) fn is_shell_parameter(source: &str) -> bool {
     has_name && (rest.is_empty() || rest.starts_with([':', '-', '+', '=', '?', '%', '#', '/', '^', ',', '@']))
 }
 
-/// Where the expression that begins at `start` of `text`, behind a `${`, meets the `}` that closes it.
+/// The position of the `}` that closes the expression at `start`, the first byte after `${`.
 ///
-/// Braces in strings and comments do not count, and those of maps come in pairs.
+/// Braces in strings and comments are skipped. Braces of maps are matched in pairs.
 pub(super) fn closing_brace(text: &str, start: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut at, mut open) = (start, 0_usize);
@@ -34,14 +36,15 @@ pub(super) fn closing_brace(text: &str, start: usize) -> Option<usize> {
     None
 }
 
-/// Whether a string that follows `before` is raw: its prefix, and not the end of a longer word, holds an `r`.
+/// Whether a string that follows `before` is raw: it has a prefix, not the end of a longer word, that
+/// contains an `r`.
 pub(super) fn is_raw(before: &[u8]) -> bool {
     let word = before.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
     let prefix = &before[before.len() - word..];
     matches!(prefix, [b'r' | b'R'] | [b'b' | b'B', b'r' | b'R'])
 }
 
-/// What follows the string whose first quote is at `at`.
+/// The position after the string whose opening quote is at `at`.
 pub(super) fn end_of_string(bytes: &[u8], at: usize, raw: bool) -> Option<usize> {
     let quote = bytes[at];
     let long = bytes[at..].starts_with(&[quote; 3]);

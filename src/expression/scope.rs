@@ -1,4 +1,4 @@
-//! Names: what may be used, what is used, and where their values come from.
+//! Names that expressions may use, and the source of their values.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,14 +6,15 @@ use std::fmt;
 use crate::domain::likeliest;
 use crate::json::Value;
 
-/// A variable that an expression reads. Each is looked up by itself, so that one that names only `cluster.name` needs no cluster.
+/// A variable that an expression reads. Each is looked up separately: an expression that reads only
+/// `cluster.name` does not need the cluster.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Variable {
-    /// `object`: the workload as revised so far.
+    /// `object`: the workload, with the revisions so far.
     Object,
-    /// `original`: the template.
+    /// `original`: the resource template.
     Original,
-    /// `replicas`: those of this cluster.
+    /// `replicas`: the replicas of this cluster.
     Replicas,
     /// `cluster.name`
     ClusterName,
@@ -25,18 +26,18 @@ pub enum Variable {
     ClusterRegion,
     /// `cluster.zone`
     ClusterZone,
-    /// `binding.replicas`: the sum over its clusters.
+    /// `binding.replicas`: the sum over the clusters of the binding.
     BindingReplicas,
     /// `binding.clusters`: a list of maps with `name` and `replicas`.
     BindingClusters,
-    /// `allocations.<name>`: the cluster that it has picked.
+    /// `allocations.<name>`: the cluster that the allocation has picked.
     Allocation(String),
     /// `variables.<name>`
     Declared(String),
 }
 
 impl Variable {
-    /// Whether it is what is known about the cluster, besides its name.
+    /// Whether it is data of the cluster other than its name.
     pub fn is_of_cluster(&self) -> bool {
         matches!(self, Self::ClusterLabels | Self::ClusterProvider | Self::ClusterRegion | Self::ClusterZone)
     }
@@ -64,49 +65,51 @@ impl fmt::Display for Variable {
 /// The names that an expression may use.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
-    /// Whether only `object` is known.
+    /// Whether `object` is the only variable.
     object_only: bool,
     variables: Vec<String>,
     allocations: Vec<String>,
-    /// Whether there may be allocations of any other name too.
+    /// Whether any other name of an allocation is valid too.
     any_allocation: bool,
 }
 
-/// Roots that are no values themselves: each use names a member.
+/// Names that are not values themselves. Only their members can be read.
 const GROUPS: [&str; 4] = ["cluster", "binding", "allocations", "variables"];
 
 impl Scope {
-    /// What the rules of a policy see, but for what it declares itself.
+    /// The variables that all rules of a policy can use, without the variables and allocations that the
+    /// policy declares.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// `object` and nothing else.
+    /// The scope that has only `object`.
     pub fn object_only() -> Self {
         Self { object_only: true, ..Self::default() }
     }
 
-    /// The same, and `variables.<name>`.
+    /// Adds `variables.<name>`.
     #[must_use]
     pub fn with_variable(mut self, name: impl Into<String>) -> Self {
         self.variables.push(name.into());
         self
     }
 
-    /// The same, and `allocations.<name>`.
+    /// Adds `allocations.<name>`.
     #[must_use]
     pub fn with_allocation(mut self, name: impl Into<String>) -> Self {
         self.allocations.push(name.into());
         self
     }
 
-    /// The same, and `allocations.<name>` for any name: whether there is such a one is seen from what is used.
+    /// Adds `allocations.<name>` for any name. The caller checks the names in
+    /// [`uses`](super::Expression::uses).
     #[must_use]
     pub fn with_any_allocation(self) -> Self {
         Self { any_allocation: true, ..self }
     }
 
-    /// The variable that a bare name stands for.
+    /// The variable that a bare name refers to.
     pub(super) fn root(&self, name: &str) -> Option<Variable> {
         Some(match name {
             "object" => Variable::Object,
@@ -116,12 +119,12 @@ impl Scope {
         })
     }
 
-    /// Whether a bare name stands for a group of variables.
+    /// Whether a bare name is a group of variables.
     pub(super) fn is_group(&self, name: &str) -> bool {
         !self.object_only && GROUPS.contains(&name)
     }
 
-    /// The variable `member` of `group`, which is one.
+    /// The variable `member` of the group `group`.
     pub(super) fn member(&self, group: &str, member: &str) -> Option<Variable> {
         let is_open = self.any_allocation && group == "allocations";
         if !is_open && !self.members(group).contains(&member) {
@@ -140,7 +143,7 @@ impl Scope {
         })
     }
 
-    /// What `group` holds.
+    /// The members of `group`.
     pub(super) fn members(&self, group: &str) -> Vec<&str> {
         match group {
             "cluster" => vec!["name", "labels", "provider", "region", "zone"],
@@ -151,7 +154,7 @@ impl Scope {
         }
     }
 
-    /// Every name that stands for something by itself or with a member.
+    /// The variables without a group, and the groups.
     pub(super) fn names(&self) -> Vec<&'static str> {
         if self.object_only {
             return vec!["object"];
@@ -160,27 +163,28 @@ impl Scope {
     }
 }
 
-/// Where the values of variables come from. Each is asked for when an evaluation first reads it, and once.
+/// The source of the values of variables. Each variable is looked up when an evaluation first reads it, and
+/// at most once.
 ///
-/// It must not evaluate expressions to answer: one evaluation inside another would need stack without bound. Who defines
-/// variables by expressions evaluates those that [`uses`](super::Expression::uses) names first, in order.
+/// An implementation must not evaluate expressions, because nested evaluations would need unbounded stack. To
+/// define variables by expressions, evaluate those in [`uses`](super::Expression::uses) first, in order.
 pub trait Bindings<'a> {
-    /// The value of `variable`, borrowed or made now.
     fn look_up(&self, variable: &Variable) -> Result<Cow<'_, Value<'a>>, Missing>;
 }
 
 /// Why a variable has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// It is known that there is none: `has` says no, `.?` gives none, and reading it is an error.
+    /// The variable certainly has no value: `has` is false, `.?` gives `none`, and reading it is an error.
     Absent,
-    /// The same, for this reason, which a message may tell. The reason must hold no content of an object.
+    /// Like `Absent`, with a reason for the message. The reason must hold no content of an object.
     Lacking(String),
-    /// It is not known whether there is one, for this reason: every use is an error. The reason must hold no content of an object.
+    /// It is not known whether there is a value, for this reason. Every use is an error. The reason must hold
+    /// no content of an object.
     Unknown(String),
 }
 
-/// `; did you mean ...?`, if a candidate is like `name`.
+/// `; did you mean ...?`, if a candidate is similar to `name`.
 pub(super) fn hint<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> String {
     likeliest(name, candidates).map_or_else(String::new, |candidate| format!("; did you mean `{candidate}`?"))
 }

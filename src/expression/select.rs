@@ -1,4 +1,4 @@
-//! Members and items of values.
+//! Evaluates member access and indexing.
 
 use super::budget::Budget;
 use super::error::{ErrorKind, NO_SUCH_MEMBER};
@@ -7,7 +7,7 @@ use super::node::{AstNode, Op};
 use super::value::{Val, View};
 
 impl<'v, 'a> Run<'v, '_, 'a, '_> {
-    /// `a.b`, `has(a.b)` and `a.?b`. What is selected from an optional is optional.
+    /// `a.b`, `has(a.b)` and `a.?b`. A member of an optional is optional.
     pub(super) fn member(&mut self, node: &'v AstNode) -> Evaluated<Val<'v, 'a>> {
         let (Op::Select(operand, name) | Op::Has(operand, name) | Op::OptionalSelect(operand, name)) =
             &node.op
@@ -23,7 +23,7 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
         let found = match inner.map(Val::view) {
             None => None,
             Some(View::Map(members)) => node.given(members.get(name, self.budget))?,
-            // What can't have the member does not have it.
+            // A value that can't have members counts as one without the member.
             Some(_) if from_optional || matches!(node.op, Op::OptionalSelect(..)) => None,
             Some(_) => {
                 let found = inner.unwrap_or(&container).kind().article();
@@ -78,14 +78,14 @@ impl<'v, 'a> Run<'v, '_, 'a, '_> {
         };
         let key = self.value(key)?;
         match element(inner, &key, self.budget) {
-            // What can't have the item does not have it.
+            // A value that can't be indexed counts as one without the item.
             Err(ErrorKind::Failed(_)) => Ok(Val::Optional(None)),
             found => node.given(found).map(optional),
         }
     }
 }
 
-/// The item at an index or the member of a name; none if there is none.
+/// The item at an index, or the member with a name; `None` if it does not exist.
 fn element<'v, 'a>(
     container: &Val<'v, 'a>,
     key: &Val<'v, 'a>,

@@ -1,4 +1,4 @@
-//! Strings with `${...}` in them.
+//! Strings that contain `${...}`.
 
 use super::budget::Budget;
 use super::error::{CompileError, EvaluateError};
@@ -7,10 +7,11 @@ use super::value::ValKind;
 use super::{Expression, MAX_TEMPLATE_BYTES, output, scan};
 use crate::json::{self, Value};
 
-/// A string of a policy in which `${expression}` stands for a value.
+/// A string of a policy in which `${expression}` is replaced by a value.
 ///
-/// A string that is one expression and nothing else gives the value itself, of whatever kind. Any other gives a string, in which only
-/// strings, numbers and booleans (and quantities) may stand. `$${` is a literal `${`; a `$` before anything else is itself.
+/// A string that is exactly one expression gives the value itself, of any kind. Any other string gives a
+/// string, and its expressions must give strings, numbers, booleans or quantities. `$${` is a literal `${`; a
+/// `$` before anything else is literal.
 #[derive(Clone, Debug)]
 pub struct Template {
     parts: Vec<Part>,
@@ -24,7 +25,7 @@ enum Part {
 }
 
 impl Template {
-    /// Compiles a string. Offsets of errors are bytes of the whole of it.
+    /// Compiles a string. Offsets in errors are relative to the whole string.
     pub fn compile(text: &str, scope: &Scope) -> Result<Self, CompileError> {
         let parts = split(text, scope)?;
         let mut uses: Vec<Variable> = Vec::new();
@@ -37,12 +38,12 @@ impl Template {
         Ok(Self { parts, uses })
     }
 
-    /// Whether `text` is one `${...}` and nothing else.
+    /// Whether `text` is exactly one `${...}`.
     pub fn is_one_expression(text: &str) -> bool {
         text.starts_with("${") && scan::closing_brace(text, 2).is_some_and(|end| end + 1 == text.len())
     }
 
-    /// The string, if it holds no expression.
+    /// The string, if it has no expression.
     pub fn constant(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [] => Some(""),
@@ -51,7 +52,7 @@ impl Template {
         }
     }
 
-    /// What the value is, if that can be told from the string alone: for a place that takes but one kind.
+    /// The JSON kind of the result, if the string determines it. For fields that accept one kind only.
     pub fn kind(&self) -> Option<json::Kind> {
         match self.parts.as_slice() {
             [Part::Expression(expression)] => expression.kind(),
@@ -59,7 +60,6 @@ impl Template {
         }
     }
 
-    /// Its expressions.
     pub fn expressions(&self) -> impl Iterator<Item = &Expression> {
         self.parts.iter().filter_map(|part| match part {
             Part::Text(_) => None,
@@ -67,12 +67,11 @@ impl Template {
         })
     }
 
-    /// The variables that its expressions read, in the order of [`Variable`], each once.
+    /// The variables that the expressions read, sorted, each once.
     pub fn uses(&self) -> &[Variable] {
         &self.uses
     }
 
-    /// The value.
     pub fn evaluate<'a>(
         &self,
         bindings: &dyn Bindings<'a>,
@@ -93,7 +92,7 @@ impl Template {
     }
 }
 
-/// Splits a string into text and expressions.
+/// Splits a string into literal text and expressions.
 fn split(text: &str, scope: &Scope) -> Result<Vec<Part>, CompileError> {
     let mut parts = Vec::new();
     let mut literal = String::new();
@@ -138,7 +137,7 @@ fn split(text: &str, scope: &Scope) -> Result<Vec<Part>, CompileError> {
     Ok(parts)
 }
 
-/// Refuses an expression whose value can be seen not to fit into a text.
+/// Fails if the result of the expression is certain not to fit into a string.
 fn refuse_in_text(expression: &Expression) -> Result<(), String> {
     match expression.gives() {
         Some(kind @ (ValKind::Null | ValKind::List | ValKind::Map | ValKind::Type)) => {

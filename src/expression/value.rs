@@ -1,4 +1,4 @@
-//! Values while they are computed.
+//! Values during evaluation.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -9,30 +9,30 @@ use super::{MAX_ITEMS, MAX_TEXT_BYTES};
 use crate::domain::Quantity;
 use crate::json::{self, Object, Value};
 
-/// What an operation or a function gives.
+/// The result of an operation or a function.
 pub(super) type ValResult<'v, 'a> = Result<Val<'v, 'a>, ErrorKind>;
 
-/// A value: a piece of a document as it stands there, or computed.
+/// A value: a reference to a piece of a document, or a computed value.
 #[derive(Clone, Debug)]
 pub(super) enum Val<'v, 'a> {
-    /// Never copied, never converted.
+    /// A piece of a document, neither copied nor converted.
     Json(&'v Value<'a>),
     Null,
     Bool(bool),
     Int(i64),
     Double(f64),
-    /// A piece of a document, or of the source.
+    /// A string borrowed from a document or from the source.
     Str(&'v str),
     Text(Rc<str>),
     List(Rc<[Self]>),
-    /// Members in the order of their making. No key is there twice.
+    /// Members in the order of their creation, with unique keys.
     Map(Rc<[(Self, Self)]>),
     Optional(Option<Rc<Self>>),
     Quantity(Rc<Quantity>),
     Type(ValKind),
 }
 
-/// What a [`Val`] is.
+/// The kind of a [`Val`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValKind {
     Null,
@@ -48,7 +48,7 @@ pub(super) enum ValKind {
 }
 
 impl ValKind {
-    /// As CEL names it.
+    /// The name of the type in CEL.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Null => "null_type",
@@ -64,7 +64,7 @@ impl ValKind {
         }
     }
 
-    /// As a message names a value of it.
+    /// The kind with its article, for messages.
     pub(super) fn article(self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -80,7 +80,7 @@ impl ValKind {
         }
     }
 
-    /// What a result of it is in JSON, if that is always the same.
+    /// The kind of the value in JSON, if it is always the same.
     pub(super) fn as_json(self) -> Option<json::Kind> {
         Some(match self {
             Self::Null => json::Kind::Null,
@@ -93,7 +93,7 @@ impl ValKind {
         })
     }
 
-    /// The type that an expression may name.
+    /// The type that `name` refers to in an expression.
     pub(super) fn named(name: &str) -> Option<Self> {
         [Self::Null, Self::Bool, Self::Int, Self::Double, Self::String, Self::List, Self::Map, Self::Type]
             .into_iter()
@@ -101,7 +101,7 @@ impl ValKind {
     }
 }
 
-/// A [`Val`] to look at: where it comes from makes no difference any more.
+/// A [`Val`] for pattern matching, independent of whether it is computed or from a document.
 pub(super) enum View<'x, 'v, 'a> {
     Null,
     Bool(bool),
@@ -115,14 +115,12 @@ pub(super) enum View<'x, 'v, 'a> {
     Type(ValKind),
 }
 
-/// The items of a list.
 #[derive(Clone, Copy)]
 pub(super) enum Items<'x, 'v, 'a> {
     Json(&'v [Value<'a>]),
     Built(&'x [Val<'v, 'a>]),
 }
 
-/// The members of a map.
 #[derive(Clone, Copy)]
 pub(super) enum Members<'x, 'v, 'a> {
     Json(&'v Object<'a>),
@@ -135,7 +133,8 @@ impl<'v, 'a> Val<'v, 'a> {
             Self::Json(value) => match value {
                 Value::Null => View::Null,
                 Value::Bool(flag) => View::Bool(*flag),
-                // What is not spelled as an integer, or is beyond an int64, is a double, as Kubernetes reads it.
+                // A number that is not spelled as an integer, or does not fit into 64 bits, is a double, as
+                // in Kubernetes.
                 Value::Number(number) => number
                     .as_i64()
                     .map_or_else(|| View::Double(number.as_str().parse().unwrap_or(f64::NAN)), View::Int),
@@ -179,21 +178,21 @@ impl<'v, 'a> Val<'v, 'a> {
         }
     }
 
-    /// Text that was made, if it is not too long.
+    /// A computed string. Fails if it is too long.
     pub(super) fn text(text: &str, budget: &mut Budget) -> Result<Self, ErrorKind> {
         check_length(text.len())?;
         budget.spend_text(text.len())?;
         Ok(Self::Text(text.into()))
     }
 
-    /// A list that was made, if it is not too long.
+    /// A computed list. Fails if it is too long.
     pub(super) fn list(items: Vec<Self>, budget: &mut Budget) -> Result<Self, ErrorKind> {
         check_count(items.len())?;
         budget.spend(items.len())?;
         Ok(Self::List(items.into()))
     }
 
-    /// These bytes of a text.
+    /// A substring, by byte offsets.
     pub(super) fn part(&self, start: usize, end: usize, budget: &mut Budget) -> Result<Self, ErrorKind> {
         match self {
             Self::Json(Value::String(text)) => Ok(Self::Str(&text[start..end])),
@@ -203,7 +202,7 @@ impl<'v, 'a> Val<'v, 'a> {
     }
 }
 
-/// Refuses a text that is too long to be made.
+/// Fails if a computed string is too long.
 pub(super) fn check_length(bytes: usize) -> Result<(), ErrorKind> {
     if bytes > MAX_TEXT_BYTES {
         return Err(ErrorKind::Limit("a string grows longer than the 256 KiB that are allowed"));
@@ -211,7 +210,7 @@ pub(super) fn check_length(bytes: usize) -> Result<(), ErrorKind> {
     Ok(())
 }
 
-/// Refuses a list or map that has too many items to be made.
+/// Fails if a computed list or map has too many items.
 pub(super) fn check_count(items: usize) -> Result<(), ErrorKind> {
     if items > MAX_ITEMS {
         return Err(ErrorKind::Limit("a list or map grows beyond the 10,000 items that are allowed"));
@@ -251,8 +250,8 @@ impl<'v, 'a> Members<'_, 'v, 'a> {
         }
     }
 
-    /// The member `name`. Members are looked through one by one, and that is paid for: by their number, and by the length of the name,
-    /// which others may begin with.
+    /// The member `name`. The search is linear. Its cost depends on the number of members and on the length
+    /// of the name, because other names may share a prefix with it.
     pub(super) fn get(self, name: &str, budget: &mut Budget) -> Result<Option<Val<'v, 'a>>, ErrorKind> {
         spend_search(self.len(), name, budget)?;
         Ok(match self {
@@ -263,7 +262,7 @@ impl<'v, 'a> Members<'_, 'v, 'a> {
         })
     }
 
-    /// The members in order; keys are strings.
+    /// The members in order. Keys are strings.
     pub(super) fn pairs(self) -> Vec<(Val<'v, 'a>, Val<'v, 'a>)> {
         match self {
             Self::Json(object) => {
@@ -274,14 +273,14 @@ impl<'v, 'a> Members<'_, 'v, 'a> {
     }
 }
 
-/// Pays for looking for a name among so many.
+/// Takes the steps for searching a name among `among` names.
 pub(super) fn spend_search(among: usize, name: &str, budget: &mut Budget) -> Result<(), ErrorKind> {
     const NAMES_PER_STEP: usize = 8;
     const BYTES_PER_STEP: usize = 64;
     budget.spend(among.saturating_mul(1 + name.len() / BYTES_PER_STEP) / NAMES_PER_STEP)
 }
 
-/// Whether both mean the same: numbers by what they amount to, lists item by item, maps whatever the order.
+/// Whether two values are equal: numbers by value, lists item by item, maps in any order.
 pub(super) fn equal(a: &Val<'_, '_>, b: &Val<'_, '_>, budget: &mut Budget) -> Result<bool, ErrorKind> {
     budget.spend(1)?;
     if let (Val::Json(a), Val::Json(b)) = (a, b)
@@ -337,7 +336,7 @@ fn equal_maps(
     Ok(true)
 }
 
-/// The order of two numbers; none if one of them is not a number.
+/// The order of two numbers; `None` if one of them is NaN or not a number.
 fn numbers(a: &Val<'_, '_>, b: &Val<'_, '_>) -> Option<Ordering> {
     match (a.view(), b.view()) {
         (View::Int(a), View::Int(b)) => Some(a.cmp(&b)),
@@ -348,7 +347,7 @@ fn numbers(a: &Val<'_, '_>, b: &Val<'_, '_>) -> Option<Ordering> {
     }
 }
 
-/// The order of an integer and a double, both exact.
+/// The order of an integer and a double, compared exactly.
 fn mixed(a: i64, b: f64) -> Option<Ordering> {
     const BEYOND: f64 = 9_223_372_036_854_775_808.0;
     if b.is_nan() {
@@ -365,16 +364,15 @@ fn mixed(a: i64, b: f64) -> Option<Ordering> {
     Some(a.cmp(&whole).then_with(|| 0.0_f64.partial_cmp(&b.fract()).unwrap_or(Ordering::Equal)))
 }
 
-/// What [`compare`] finds.
 pub(super) enum Compared {
     Ordered(Ordering),
     /// One of them is NaN.
     Unordered,
-    /// They are of kinds that have no order, or none in common.
+    /// Values of these kinds have no order.
     Senseless,
 }
 
-/// The order of two numbers, booleans or strings.
+/// Compares two numbers, booleans or strings.
 pub(super) fn compare(a: &Val<'_, '_>, b: &Val<'_, '_>, budget: &mut Budget) -> Result<Compared, ErrorKind> {
     Ok(match (a.view(), b.view()) {
         (View::Int(_) | View::Double(_), View::Int(_) | View::Double(_)) => {

@@ -5,7 +5,7 @@ use crate::expression::budget::Budget;
 use crate::expression::error::ErrorKind;
 use crate::expression::value::{Val, ValResult, View};
 
-/// Characters of a string, items of a list, members of a map.
+/// The number of characters of a string, items of a list, or members of a map.
 pub(super) fn size<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     Ok(to_int(match arguments[0].view() {
         View::Text(text) => {
@@ -31,7 +31,7 @@ pub(super) fn int<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Val
     match arguments[0].view() {
         View::Int(number) => Ok(Val::Int(number)),
         View::Double(number) => {
-            // The bounds themselves are left out, as the specification has it: not each double near them is the integer it looks like.
+            // The bounds are excluded, as in the CEL specification: doubles near them are not exact.
             const BOUND: f64 = 9_223_372_036_854_775_807.0;
             #[expect(
                 clippy::cast_possible_truncation,
@@ -84,7 +84,8 @@ pub(super) fn bool<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) -> ValResu
     }
 }
 
-/// A double as Kubernetes writes it into JSON: without a fraction if it has none, with an exponent if it is very large or small.
+/// A double as Kubernetes writes it to JSON: without a fraction if it has none, with an exponent if it is
+/// very large or small.
 pub(in crate::expression) fn double_text(number: f64) -> String {
     const PLAIN: std::ops::Range<f64> = 1e-6..1e21;
     let size = number.abs();

@@ -1,13 +1,13 @@
-//! `"%s has %d".format([...])`.
+//! The function `format`: `"%s has %d".format([...])`.
 
 use super::{double_text, text_argument};
 use crate::expression::budget::Budget;
 use crate::expression::error::ErrorKind;
 use crate::expression::value::{Members, Val, View, check_length};
 
-/// The most digits behind the point.
+/// The largest number of digits after the decimal point.
 const MAX_PRECISION: usize = 100;
-/// How many there are if the format does not say.
+/// The number of digits if the format has no precision.
 const PRECISION: usize = 6;
 
 pub(super) fn format<'v, 'a>(
@@ -43,7 +43,7 @@ pub(super) fn format<'v, 'a>(
     Val::text(&text, budget)
 }
 
-/// A place in the template: its letter and how many digits are asked for.
+/// A conversion such as `%.2f`: its letter and its precision.
 #[derive(Clone, Copy)]
 struct Clause {
     letter: char,
@@ -65,7 +65,7 @@ fn clause(rest: &str) -> Result<(Clause, &str), ErrorKind> {
     Ok((Clause { letter, precision }, &rest[letter.len_utf8()..]))
 }
 
-/// What is written so far, which is bounded.
+/// The output so far, limited in length.
 struct Out<'b> {
     text: String,
     budget: &'b mut Budget,
@@ -82,7 +82,7 @@ impl Out<'_> {
     fn clause(&mut self, clause: Clause, value: &Val<'_, '_>) -> Result<(), ErrorKind> {
         let Clause { letter, precision } = clause;
         if let View::Double(_) = value.view() {
-            // All digits of a number that may have 309 of them are computed, however few are asked for.
+            // A double can have 309 digits before the point. All are computed, whatever the precision.
             self.budget.spend(320 + precision)?;
         }
         let text = match (letter, value.view()) {
@@ -115,7 +115,7 @@ impl Out<'_> {
         text.bytes().try_for_each(|byte| self.push(&spell(byte)))
     }
 
-    /// A value of any kind, as `%s` writes it.
+    /// Appends a value of any kind, as `%s` writes it.
     fn value(&mut self, value: &Val<'_, '_>) -> Result<(), ErrorKind> {
         match value.view() {
             View::Null => self.push("null"),
@@ -139,7 +139,7 @@ impl Out<'_> {
         }
     }
 
-    /// The members by name.
+    /// Appends the members, sorted by key.
     fn map(&mut self, members: Members<'_, '_, '_>) -> Result<(), ErrorKind> {
         self.budget.spend(members.len())?;
         let mut pairs = members.pairs();
@@ -166,13 +166,13 @@ fn special(number: f64) -> String {
     name.to_owned()
 }
 
-/// The digits of a size, with the sign of the number.
+/// Formats the absolute value with `digits`, and adds the sign.
 fn radix(number: i64, digits: impl Fn(u64) -> String) -> String {
     let sign = if number < 0 { "-" } else { "" };
     format!("{sign}{}", digits(number.unsigned_abs()))
 }
 
-/// As C writes it: a sign and at least two digits in the exponent.
+/// An exponent as C writes it, with a sign and at least two digits.
 fn exponent(number: f64, precision: usize) -> String {
     let text = format!("{number:.precision$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));

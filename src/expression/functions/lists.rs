@@ -1,4 +1,4 @@
-//! Functions of lists, and those that strings have under the same name.
+//! Functions of lists, and functions of strings with the same name.
 
 use std::cmp::Ordering;
 
@@ -81,7 +81,7 @@ fn extreme<'v, 'a>(
     Ok(best)
 }
 
-/// The sum of integers, doubles or quantities, all of one kind; of no items, 0.
+/// The sum of integers, doubles or quantities, all of the same kind. The sum of an empty list is 0.
 pub(super) fn sum<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let mut total: Option<Val<'v, 'a>> = None;
     for item in own("sum", arguments)?.iter() {
@@ -103,7 +103,6 @@ pub(super) fn sum<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Val
     Ok(total.unwrap_or(Val::Int(0)))
 }
 
-/// The items without those that equal an earlier one.
 pub(super) fn distinct<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let mut kept: Vec<Val<'v, 'a>> = Vec::new();
     'items: for item in own("distinct", arguments)?.iter() {
@@ -118,11 +117,11 @@ pub(super) fn distinct<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -
     Val::list(kept, budget)
 }
 
-/// The items in order; equal ones stay as they are.
+/// Sorts a list. The sort is stable.
 pub(super) fn sort<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let items = own("sort", arguments)?;
     check_count(items.len())?;
-    // All that can go wrong does so before: sorting itself must not fail half way.
+    // Compare all items first, because the comparison function of the sort can't return an error.
     let rounds = items.len().checked_ilog2().map_or(1, |rounds| rounds as usize + 1);
     let mut sorted = Vec::with_capacity(items.len());
     for item in items.iter() {
@@ -154,7 +153,7 @@ pub(super) fn slice<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> V
     }
 }
 
-/// The items, and in place of those that are lists their items.
+/// Replaces each item that is a list by the items of that list.
 pub(super) fn flatten<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let mut flat = Vec::new();
     for item in own("flatten", arguments)?.iter() {
@@ -184,7 +183,7 @@ fn own<'x, 'v, 'a>(name: &str, arguments: &'x [Val<'v, 'a>]) -> Result<Items<'x,
     }
 }
 
-/// The order of two items. NaN is in order with everything.
+/// The order of two items. NaN is treated as equal to everything.
 fn ordering(
     name: &str,
     a: &Val<'_, '_>,

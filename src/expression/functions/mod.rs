@@ -1,6 +1,7 @@
-//! The functions: their names, how they are called, and what does them.
+//! The table of functions: their names, signatures and implementations.
 //!
-//! What has a place of its own in the tree is not here: loops, `has`, `matches`, `find`, `or`, `orValue`, `optMap`, `optFlatMap`.
+//! Functions that have a node of their own in the tree are not here: loops, `has`, `matches`, `find`, `or`,
+//! `orValue`, `optMap`, `optFlatMap`.
 
 #[expect(
     clippy::unnecessary_wraps,
@@ -25,32 +26,30 @@ use super::value::{Val, ValKind, View};
 
 pub(super) use convert::double_text;
 
-/// A function of the table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Function(&'static Signature);
 
-/// How a function is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Style {
     /// `f(x)`
     Global,
     /// `x.f()`
     Member,
-    /// Either.
+    /// `f(x)` or `x.f()`
     Both,
 }
 
-/// What computes a function. A member's own value is its first argument.
+/// The implementation of a function. The receiver of a member call is the first argument.
 type Body = for<'x, 'v, 'a> fn(&'x [Val<'v, 'a>], &'x mut Budget) -> Result<Val<'v, 'a>, ErrorKind>;
 
 #[derive(Debug)]
 struct Signature {
     name: &'static str,
     style: Style,
-    /// How many arguments it takes, without a member's own value.
+    /// The number of arguments, without the receiver.
     fewest: usize,
     most: usize,
-    /// What it gives, if that is always the same.
+    /// The kind of the result, if it is always the same.
     gives: Option<ValKind>,
     body: Body,
 }
@@ -124,7 +123,7 @@ static FUNCTIONS: &[Signature] = &[
     function("isLessThan", Member, (1, 1), BOOL, quantities::is_less_than),
 ];
 
-/// Those that are nodes of their own, for the hints.
+/// Functions that have nodes of their own, with whether they are called as members. Used for suggestions.
 const OTHERS: [(&str, bool); 14] = [
     ("has", false),
     ("matches", false),
@@ -142,17 +141,16 @@ const OTHERS: [(&str, bool); 14] = [
     ("map", true),
 ];
 
-/// Prefixes of functions that look like members: `lists.range`.
+/// Namespaces of functions, as in `lists.range`.
 pub(super) const NAMESPACES: [&str; 2] = ["lists", "optional"];
 
-/// Every name that can be called.
 #[cfg(test)]
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     FUNCTIONS.iter().map(|function| function.name).chain(OTHERS.iter().map(|(name, _)| *name))
 }
 
 impl Function {
-    /// The function `name` as it is called here, or what is wrong with that.
+    /// Finds a function by its name, style and number of arguments. The error says what does not match.
     pub(super) fn find(name: &str, member: bool, arguments: usize) -> Result<Self, String> {
         let fits = |style: Style| style == Both || (style == Member) == member;
         let Some(signature) = FUNCTIONS.iter().find(|f| f.name == name && fits(f.style)) else {
@@ -172,7 +170,6 @@ impl Function {
         self.0.gives
     }
 
-    /// Computes it.
     pub(super) fn call<'v, 'a>(
         self,
         arguments: &[Val<'v, 'a>],
@@ -182,7 +179,7 @@ impl Function {
     }
 }
 
-/// The message for a name that stands for no function that is called so.
+/// The message for a name that has no function of this style.
 fn unknown(name: &str, member: bool) -> String {
     let names = |member: bool| {
         let table = FUNCTIONS.iter().filter(move |f| f.style == Both || (f.style == Member) == member);
@@ -201,12 +198,12 @@ fn unknown(name: &str, member: bool) -> String {
     format!("unknown function `{name}`{advice}")
 }
 
-/// The problem of a function that is given what it does not take.
+/// The error for an argument of the wrong kind.
 fn wrong(name: &str, expected: &str, found: &Val<'_, '_>) -> ErrorKind {
     ErrorKind::failed(format!("`{name}` takes {expected}, not {}", found.kind().article()))
 }
 
-/// The problem of a function of lists that is given one with an item which it does not take.
+/// The error for a list argument with an item of the wrong kind.
 fn wrong_item(name: &str, expected: &str, found: &Val<'_, '_>) -> ErrorKind {
     ErrorKind::failed(format!(
         "`{name}` takes a list of {expected}, and this one holds {}",
@@ -225,7 +222,6 @@ fn int_argument(name: &str, value: &Val<'_, '_>) -> Result<i64, ErrorKind> {
     }
 }
 
-/// An integer that counts something in memory.
 fn to_int<'v, 'a>(count: usize) -> Val<'v, 'a> {
     Val::Int(i64::try_from(count).unwrap_or(i64::MAX))
 }

@@ -1,4 +1,4 @@
-//! Values that may be missing.
+//! Functions of optionals.
 
 use std::rc::Rc;
 
@@ -15,7 +15,7 @@ pub(super) fn none<'v, 'a>(_: &[Val<'v, 'a>], _: &mut Budget) -> ValResult<'v, '
     Ok(Val::Optional(None))
 }
 
-/// None for what is empty, zero, false or null.
+/// `none` for an empty, zero, false or null value.
 pub(super) fn of_non_zero<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let zero = match arguments[0].view() {
         View::Null | View::Bool(false) | View::Int(0) | View::Text("") | View::Optional(None) => true,

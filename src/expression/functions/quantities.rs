@@ -1,6 +1,7 @@
-//! Amounts of resources, as Kubernetes' library of quantities has them.
+//! Functions of quantities, as in the CEL library of Kubernetes.
 //!
-//! Two things are ours: a number is a quantity too, since `cpu: 1` is one, and `mul` multiplies with an integer.
+//! Two differences: numbers are accepted as quantities, because `cpu: 1` is valid, and `mul` multiplies by an
+//! integer.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -18,7 +19,7 @@ pub(super) fn quantity<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -
         Val::Json(Value::Number(number)) => number.as_str(),
         Val::Int(number) => return Ok(made(Quantity::of_units(*number, Format::DecimalSi))),
         Val::Double(number) => {
-            // Plain digits: an exponent would become the format of the quantity.
+            // Without an exponent, because an exponent would become the format of the quantity.
             written = number.to_string();
             written.as_str()
         }
@@ -91,7 +92,6 @@ pub(super) fn is_less_than<'v, 'a>(arguments: &[Val<'v, 'a>], _: &mut Budget) ->
     compared("isLessThan", arguments).map(|found| Val::Bool(found == Ordering::Less))
 }
 
-/// A quantity as a value.
 pub(super) fn made<'v, 'a>(quantity: Quantity) -> Val<'v, 'a> {
     Val::Quantity(Rc::new(quantity))
 }
@@ -103,7 +103,7 @@ fn own(name: &str, arguments: &[Val<'_, '_>]) -> Result<Quantity, ErrorKind> {
     }
 }
 
-/// The second operand, which may be an integer where something is added or taken away.
+/// The second operand. `add` and `sub` also accept an integer.
 fn other(name: &str, arguments: &[Val<'_, '_>]) -> Result<Quantity, ErrorKind> {
     match arguments[1].view() {
         View::Quantity(quantity) => Ok(*quantity),
@@ -124,7 +124,7 @@ fn order(ordering: Ordering) -> i64 {
     i64::from(ordering as i8)
 }
 
-/// The quantity as an integer, if it is one and fits.
+/// The quantity as an integer, if it is one and fits into 64 bits.
 fn integer(quantity: Quantity) -> Option<i64> {
     let value = quantity.value();
     (Quantity::of_units(value, Format::DecimalSi) == quantity).then_some(value)

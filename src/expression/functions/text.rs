@@ -21,7 +21,7 @@ pub(super) fn contains<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -
     Ok(Val::Bool(own.contains(other)))
 }
 
-/// The character at a position; nothing at the very end.
+/// The character at a position, or an empty string at the end of the text.
 pub(super) fn char_at<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let own = one("charAt", arguments, budget)?;
     let start = place("charAt", own, &arguments[1])?;
@@ -45,7 +45,7 @@ pub(super) fn index_of<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -
     Ok(found(own, own[from..].find(other).map(|at| at + from)))
 }
 
-/// The last place at which `other` begins; with a position, the last that is not behind it.
+/// The last position at which `other` starts. With a position argument, the last that is not after it.
 pub(super) fn last_index_of<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let (own, other) = two("lastIndexOf", arguments, budget)?;
     let end = match arguments.get(2) {
@@ -54,7 +54,7 @@ pub(super) fn last_index_of<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budg
             let from = position("lastIndexOf", from)?;
             match byte_of(own, from) {
                 _ if other.is_empty() => return Ok(to_int(from)),
-                // What begins there may end `other.len()` bytes later.
+                // A match that starts at `byte` ends `other.len()` bytes later.
                 Some(byte) if byte < own.len() => (byte + other.len()).min(own.len()),
                 _ => return Ok(Val::Int(-1)),
             }
@@ -71,7 +71,7 @@ pub(super) fn upper_ascii<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget
     Val::text(&one("upperAscii", arguments, budget)?.to_ascii_uppercase(), budget)
 }
 
-/// Replaces all, or the first so many; a negative number means all.
+/// Replaces all matches, or the first `n`. A negative number means all.
 pub(super) fn replace<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let (own, old) = two("replace", arguments, budget)?;
     let new = text_argument("replace", &arguments[2])?;
@@ -81,7 +81,7 @@ pub(super) fn replace<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) ->
     Val::text(&own.replacen(old, new, most), budget)
 }
 
-/// Splits at each separator, or into so many parts at most. Without a separator, into characters.
+/// Splits at each separator, into at most `n` parts. An empty separator splits into characters.
 pub(super) fn split<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let (own, separator) = two("split", arguments, budget)?;
     let most = count("split", arguments.get(2))?;
@@ -128,7 +128,7 @@ pub(super) fn reverse<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) ->
     Val::text(&own.chars().rev().collect::<String>(), budget)
 }
 
-/// The strings of a list in one, with a separator between them.
+/// Joins the strings of a list with a separator.
 pub(super) fn join<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> ValResult<'v, 'a> {
     let View::List(items) = arguments[0].view() else {
         return Err(wrong("join", "a list", &arguments[0]));
@@ -146,7 +146,7 @@ pub(super) fn join<'v, 'a>(arguments: &[Val<'v, 'a>], budget: &mut Budget) -> Va
     Val::text(&joined, budget)
 }
 
-/// The own text, which is paid for.
+/// The receiver. Takes the steps for searching it.
 fn one<'x>(name: &str, arguments: &'x [Val<'_, '_>], budget: &mut Budget) -> Result<&'x str, ErrorKind> {
     let own = text_argument(name, &arguments[0])?;
     budget.spend_text(own.len())?;
@@ -164,13 +164,12 @@ fn two<'x>(
     Ok((own, other))
 }
 
-/// A position that is not negative.
 fn position(name: &str, value: &Val<'_, '_>) -> Result<usize, ErrorKind> {
     usize::try_from(int_argument(name, value)?)
         .map_err(|_| ErrorKind::failed(format!("`{name}` takes no negative position")))
 }
 
-/// The byte at which a position of `text` is, its end included.
+/// The byte offset of a character position, which may be the end of the text.
 fn place(name: &str, text: &str, value: &Val<'_, '_>) -> Result<usize, ErrorKind> {
     let position = position(name, value)?;
     byte_of(text, position).ok_or_else(|| {
@@ -178,18 +177,18 @@ fn place(name: &str, text: &str, value: &Val<'_, '_>) -> Result<usize, ErrorKind
     })
 }
 
-/// The byte at which so many characters have passed.
+/// The byte offset of the character at `position`.
 fn byte_of(text: &str, position: usize) -> Option<usize> {
     text.char_indices().map(|(at, _)| at).chain([text.len()]).nth(position)
 }
 
-/// How often; all of them without a number, or with a negative one.
+/// An optional limit. No number, or a negative one, means no limit.
 fn count(name: &str, value: Option<&Val<'_, '_>>) -> Result<usize, ErrorKind> {
     let Some(value) = value else { return Ok(usize::MAX) };
     Ok(usize::try_from(int_argument(name, value)?).unwrap_or(usize::MAX))
 }
 
-/// A byte as a position.
+/// Converts a byte offset to a character position, or to -1 if there is none.
 fn found<'v, 'a>(text: &str, byte: Option<usize>) -> Val<'v, 'a> {
     byte.map_or(Val::Int(-1), |byte| to_int(text[..byte].chars().count()))
 }

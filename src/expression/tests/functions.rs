@@ -1,4 +1,4 @@
-//! Functions, one by one.
+//! Tests of the functions.
 
 use super::{all, none};
 use crate::expression::functions::names;

@@ -1,17 +1,17 @@
-//! Sources and objects that are made to hurt.
+//! Malicious sources and objects.
 
 use std::thread;
 
 use super::*;
 
-/// What threads have that nobody asks to have more.
+/// The default stack size of Rust threads.
 const STACK: usize = 2 * 1024 * 1024;
 
 fn on_a_small_stack<T: Send + 'static>(body: impl FnOnce() -> T + Send + 'static) -> T {
     thread::Builder::new().stack_size(STACK).spawn(body).unwrap().join().unwrap()
 }
 
-/// How a source fares: refused at load, at a limit, with another error, or with a value. And with how many steps left.
+/// What becomes of a source (refused, limit, error or value), and how many steps are left.
 fn fate(source: &str) -> (&'static str, u64) {
     let mut budget = Budget::default();
     let fate = match Expression::compile(source, &scope()) {
@@ -71,7 +71,7 @@ fn chains_and_nests_of_any_length_are_refused_or_evaluated() {
     });
 }
 
-/// Long sources whose words the parser might group otherwise than they are counted here.
+/// Long sources in which the parser may find other tokens than `extent` counts.
 #[test]
 fn long_sources_are_refused_or_compiled_within_the_stack() {
     on_a_small_stack(|| {
@@ -176,7 +176,7 @@ fn what_multiplies_meets_a_limit() {
             assert!(["limit", "refused", "failed"].contains(&fate) || source.contains("|| object"), "{source}: {fate}");
         }
     });
-    // The limit is no error that another operand could make up for, nor an optional a default.
+    // `||` does not hide a limit.
     assert_eq!(fate("lists.range(10000).all(x, lists.range(10000).all(y, true)) || true").0, "limit");
     assert_eq!(fate("true || lists.range(10001) == []").0, "value");
 }
@@ -206,7 +206,7 @@ fn a_budget_is_shared_by_all_that_is_evaluated_on_it() {
     assert_eq!(budget.left(), 0);
 }
 
-/// The same text twice, as `object` and as `original`, which share nothing.
+/// Two separate copies of a value, as `object` and as `original`.
 struct Twins(Value<'static>, Value<'static>);
 
 impl Twins {
@@ -237,7 +237,7 @@ fn the_deepest_object_is_compared_and_given_but_not_made_deeper() {
         assert!(evaluate("{'a': object}").unwrap_err().is_limit());
         assert!(evaluate("'%s'.format([object])").is_ok());
         assert!(evaluate("[object, original].distinct().size() == 1").is_ok());
-        // At the bottom of an expression that is itself as deep as may be.
+        // In the innermost expression of the deepest nesting that is allowed.
         for (open, close) in [
             ("[1].all(x,", ")"),
             ("[1].exists(x,", ")"),

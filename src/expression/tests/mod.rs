@@ -1,4 +1,4 @@
-//! What is common to the tests: a cluster, an object, and ways to ask.
+//! Shared helpers of the tests: an object, variables and assertions.
 
 mod functions;
 mod hostile;
@@ -12,7 +12,7 @@ use std::cell::RefCell;
 
 use super::*;
 
-/// An object that has a bit of everything.
+/// An object with values of all kinds.
 pub(super) const OBJECT: &str = r#"{
     "metadata": {"name": "shop", "labels": {"region": "eu", "app.kubernetes.io/name": "shop", "tier": "web"}},
     "spec": {"replicas": 3, "ratio": 1.50, "big": 18446744073709551615, "paused": false, "nothing": null, "share": "25%",
@@ -22,7 +22,8 @@ pub(super) const OBJECT: &str = r#"{
             {"name": "proxy", "image": "registry.example.com/envoy:1.30.1", "resources": {"limits": {"cpu": "250m", "memory": "128Mi"}}}],
         "numbers": [3, 1, 2], "empty": [], "zeta": {"b": 1, "a": 2, "c": {"d": [1, 2]}}}}"#;
 
-/// The variables that the tests know, each as JSON. `original` and the cluster's provider are not known; it has no zone.
+/// The variables of the tests, as JSON. `original` and `cluster.provider` are unknown, and `cluster.zone` is
+/// absent.
 pub(super) const VARIABLES: [(Variable, &str); 8] = [
     (Variable::Object, OBJECT),
     (Variable::Replicas, "2"),
@@ -37,7 +38,7 @@ pub(super) const VARIABLES: [(Variable, &str); 8] = [
     (Variable::Replicas, "2"),
 ];
 
-/// Answers from [`VARIABLES`] and notes what it was asked for.
+/// Bindings of [`VARIABLES`] that record the lookups.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     pub(super) asked: RefCell<Vec<String>>,
@@ -70,7 +71,7 @@ pub(super) fn scope() -> Scope {
     Scope::new().with_variable("zone").with_variable("later").with_variable("table").with_allocation("fort")
 }
 
-/// The value of a source as JSON, or what is wrong with it.
+/// The value of a source as JSON, or the error.
 pub(super) fn answer(source: &str) -> Result<String, String> {
     let expression = Expression::compile(source, &scope()).map_err(|error| format!("refused: {error}"))?;
     let value = expression.evaluate(&Known::default(), &mut Budget::default());
@@ -85,7 +86,7 @@ pub(super) fn all(cases: &[(&str, &str)]) {
     }
 }
 
-/// Asserts that each source has no value, and that the message has these words.
+/// Asserts that each source fails with a message that contains the given text.
 #[track_caller]
 pub(super) fn none(cases: &[(&str, &str)]) {
     for (source, expected) in cases {

@@ -1,4 +1,4 @@
-//! Names, places and what is looked up.
+//! Tests of names, positions in errors, and lookups.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The crate's own evaluator as the judge of ours: where both give a value, it is the same.
+//! Compares the evaluator with that of the crate `cel`: where both give a value, the values are equal.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ fn env() -> Arc<Env> {
     Arc::new(env)
 }
 
-/// A document as the crate has it, with integers that are integers.
+/// A document as a value of the crate, with signed integers.
 fn theirs(value: &Value<'_>) -> Theirs {
     match value {
         Value::Null => Theirs::Null,
@@ -38,7 +38,7 @@ fn theirs(value: &Value<'_>) -> Theirs {
     }
 }
 
-/// A result of the crate in a form in which order makes no difference; none if JSON has no such value.
+/// A result of the crate with maps sorted by key; `None` if JSON has no such value.
 fn plain(value: &Theirs) -> Option<Plain> {
     Some(match value {
         Theirs::Null => Plain::Null,
@@ -81,21 +81,21 @@ fn ours(value: &Value<'_>) -> Plain {
     }
 }
 
-/// As the number would be if it had been computed.
+/// The spelling that the number has if it is computed.
 fn spelled(number: &Number<'_>) -> String {
     number.as_i64().map_or_else(|| double_text(number.as_str().parse().unwrap()), |number| number.to_string())
 }
 
-/// What the crate says to a source.
+/// The result of the crate.
 #[derive(Debug)]
 enum Judge {
     Fails,
-    /// It has a value that is none in JSON, such as an optional.
+    /// A value that JSON does not have, such as an optional.
     Outside,
     Gives(Plain),
 }
 
-/// What we say, twice.
+/// Our result. Evaluates twice, to check that the result is deterministic.
 fn ask_us(source: &str) -> Result<Plain, String> {
     let expression =
         Expression::compile(source, &scope()).map_err(|refusal| format!("refused: {refusal}"))?;
@@ -129,13 +129,14 @@ fn ask_them(env: &Arc<Env>, source: &str) -> Judge {
     program.execute(&context).map_or(Judge::Fails, |value| plain(&value).map_or(Judge::Outside, Judge::Gives))
 }
 
-/// Where the crate gives a value that we do not want to: it appends the keys of a map to a list.
+/// Whether only the crate gives a value, on purpose: it appends the keys of a map to a list.
 fn only_theirs(problem: &str) -> bool {
     problem.contains("`+` has no meaning between a list and a map")
 }
 
-/// Where the crate has no value: functions of lists that Kubernetes has and it lacks, and optionals. There it evaluates defaults that are
-/// not needed, and what has no members is an error in an optional if it is a number, but not if it is a list.
+/// Whether only we give a value. The crate lacks some list functions of Kubernetes, and its optionals differ:
+/// it evaluates unneeded defaults, and a member of a number in an optional is an error while a member of a
+/// list is not.
 fn only_ours(source: &str) -> bool {
     ["ndexOf(", "optional", ".?", "[?"].iter().any(|sign| source.contains(sign))
 }
@@ -157,7 +158,7 @@ fn our_answers_are_those_of_the_crate() {
     assert!(compared > SOURCES.len() / 2, "{compared}");
 }
 
-/// What both sides are asked; those of one side alone are in the other tests.
+/// Sources that both evaluate. Features of one side only are covered by other tests.
 const SOURCES: &[&str] = &[
     "1 + 2 * 3 - 4 / 2 % 3",
     "-7 / 2",
@@ -234,7 +235,7 @@ const SOURCES: &[&str] = &[
 
 const OPERATORS: &[&str] = &["+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "&&", "||", "in"];
 
-/// Random sources that often mean something.
+/// Random sources, most of which compile.
 fn source() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         Just("0".to_owned()),
@@ -329,7 +330,7 @@ fn source() -> impl Strategy<Value = String> {
     })
 }
 
-/// Words that mean nothing together.
+/// Random tokens.
 fn noise() -> impl Strategy<Value = String> {
     let words = [
         "object", ".", "spec", "(", ")", "[", "]", "{", "}", ",", ":", "?", "'a'", "\"", "'", "1", "2.5",
@@ -356,7 +357,7 @@ proptest! {
     fn random_expressions_have_one_answer_and_it_is_that_of_the_crate(source in source()) {
         let (env, ours) = (env(), ask_us(&source));
         let theirs = ask_them(&env, &source);
-        // It walks maps in another order each time. If ours is right, it comes up.
+        // The crate iterates maps in random order, so try until the order is the same as ours.
         let agreed = agree(&source, &ours, &theirs) || (0..500).any(|_| agree(&source, &ours, &ask_them(&env, &source)));
         prop_assert!(agreed, "{}\n  ours: {:?}\ntheirs: {:?}", source, ours, theirs);
     }

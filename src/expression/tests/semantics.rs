@@ -1,4 +1,4 @@
-//! What operators, loops and optionals mean.
+//! Tests of operators, loops and optionals.
 
 use super::{all, answer, none};
 
@@ -156,7 +156,7 @@ fn loops_go_in_the_order_of_the_document() {
 fn optionals_carry_what_may_be_missing() {
     all(&[
         ("object.?spec.?missing.orValue('x')", "\"x\""),
-        // What docs/policies.md says of a table.
+        // The examples of a table in docs/policies.md.
         ("{\"member1\": \"staging\", \"member2\": \"dev\"}[cluster.name]", "\"staging\""),
         ("{\"a\": \"staging\"}[?cluster.name].orValue(\"prod\")", "\"prod\""),
         ("object.?spec.replicas.orValue(0)", "3"),

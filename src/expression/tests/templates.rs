@@ -1,4 +1,4 @@
-//! `${...}` in strings, and conditions.
+//! Tests of `${...}` in strings, and of conditions.
 
 use super::*;
 
