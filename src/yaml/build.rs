@@ -1,4 +1,4 @@
-//! Values out of the events of the parser: a stack of what is open, anchors, merges and all the bounds.
+//! Builds values from the events of the parser. Handles open containers, anchors, merges and all limits.
 
 use std::collections::HashMap;
 
@@ -9,28 +9,27 @@ use crate::json::{Kind, MAX_DEPTH, Value};
 use super::lines::{Lines, SourceSpan};
 use super::{Document, Position, YamlError, YamlErrorKind, scalar};
 
-/// How many nodes a text may have with its aliases expanded. Long scalars count for more than one.
+/// The most nodes of a text with its aliases expanded. Long scalars count as more than one.
 pub const MAX_NODES: usize = 1_000_000;
 
-/// A scalar counts as one node, and as one more for each time that its text has this many bytes.
+/// A scalar counts as one node, plus one for each of this many bytes of its text.
 const BYTES_A_NODE: usize = 64;
 
 type Result<T> = std::result::Result<T, YamlError>;
 
-/// A finished value.
 #[derive(Clone)]
 struct Built {
     value: Value<'static>,
     place: SourceSpan,
-    /// Its text, if it is a plain scalar that is no string.
+    /// The source text, if it is a plain scalar that is not a string.
     plain: Option<Box<str>>,
-    /// How many nodes there are in it, itself included.
+    /// The number of nodes, including this one.
     size: usize,
-    /// How many levels of containers there are in it.
+    /// The number of nested levels of containers.
     height: usize,
 }
 
-/// A list or a map that has not ended yet.
+/// A list or a map whose end has not been reached.
 struct Open {
     position: Position,
     anchor: usize,
@@ -44,24 +43,25 @@ enum Content {
     Map { members: Members, key: Option<Key> },
 }
 
-/// A key whose value comes next.
+/// A key whose value is the next event.
 enum Key {
-    /// The name, where it stands, and how it is written if it is read as something else.
+    /// The name, its position, and the source text if the name is spelled differently.
     Text(String, Position, Option<Box<str>>),
     Merge,
 }
 
-/// The members of a map that has not ended yet.
+/// The members of a map whose end has not been reached.
 #[derive(Default)]
 struct Members {
     named: Vec<(String, Value<'static>)>,
     places: Vec<SourceSpan>,
-    /// Where each key is in the two above, and on which line it is written; none if it was only merged.
+    /// The index of each key in `named` and `places`, and the line of the key; `None` if it was only merged.
     known: HashMap<String, (usize, Option<usize>)>,
 }
 
 impl Members {
-    /// A member that is written in the map itself. It wins over a merged one before it.
+    /// Adds a member that the map itself has. It replaces a merged member before it. A second member of the
+    /// same name is an error.
     fn write(
         &mut self,
         name: String,
@@ -86,7 +86,7 @@ impl Members {
         Ok(())
     }
 
-    /// A member that comes from a merge. It wins over everything before it, as in go-yaml.
+    /// Adds a member of a merged map. It replaces everything before it, as in go-yaml.
     fn merge(&mut self, name: &str, value: &Value<'static>, place: &SourceSpan) {
         if let Some(&(index, _)) = self.known.get(name) {
             self.named[index].1 = value.clone();
@@ -102,7 +102,7 @@ impl Members {
         self.places.push(place);
     }
 
-    /// Merges a map, or the maps of a list, of which the first counts most.
+    /// Merges a map, or a list of maps, of which the first has precedence.
     fn merge_all(&mut self, value: &Value<'static>, place: &SourceSpan) {
         match value {
             Value::Object(object) => {
@@ -120,7 +120,7 @@ impl Members {
     }
 }
 
-/// The builder. Feed it all events of a text, then take the documents.
+/// Builds documents: call [`event`](Self::event) with all events of a text, then [`finish`](Self::finish).
 #[derive(Default)]
 pub(super) struct Builder {
     documents: Vec<Document>,
@@ -131,7 +131,6 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    /// Takes the next event.
     pub(super) fn event(&mut self, event: Event<'_>, position: Position) -> Result<()> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
@@ -149,7 +148,7 @@ impl Builder {
         }
     }
 
-    /// The documents that were not empty.
+    /// The documents that are not empty.
     pub(super) fn finish(self) -> Vec<Document> {
         self.documents
     }
@@ -250,7 +249,7 @@ impl Builder {
         if self.nodes > MAX_NODES { Err(YamlErrorKind::TooMany) } else { Ok(()) }
     }
 
-    /// Whether a key comes next.
+    /// Whether the next node is a key.
     fn at_key(&self) -> bool {
         matches!(self.open.last(), Some(Open { content: Content::Map { key: None, .. }, .. }))
     }
@@ -261,7 +260,8 @@ impl Builder {
         }
     }
 
-    /// Puts a finished node where it belongs. `position` is where it stands, which is not where an alias leads.
+    /// Adds a finished node to the innermost open container. `position` is that of the node itself, also for
+    /// an alias.
     fn add(&mut self, node: Built, anchor: usize, position: Position) -> Result<()> {
         let at = |problem| YamlError { position, problem };
         if anchor != 0 {
@@ -299,7 +299,7 @@ impl Builder {
     }
 }
 
-/// Whether a boolean or a number is spelled like this in JSON too.
+/// Whether a boolean or a number is spelled like this in JSON.
 fn is_spelled_so(value: &Value<'_>, text: &str) -> bool {
     match value {
         Value::Bool(flag) => text == if *flag { "true" } else { "false" },
@@ -308,7 +308,7 @@ fn is_spelled_so(value: &Value<'_>, text: &str) -> bool {
     }
 }
 
-/// Whether `<<` takes this: a map, or a list of maps.
+/// Whether `<<` accepts the value: a map, or a list of maps.
 fn is_mergeable(value: &Value<'_>) -> bool {
     match value {
         Value::Object(_) => true,

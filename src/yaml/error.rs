@@ -1,4 +1,4 @@
-//! What can be wrong with a text, and where.
+//! Errors of the reader, with their position.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::json::{MAX_DEPTH, ParseError};
 
 use super::MAX_NODES;
 
-/// A place in a text, as editors count: both from 1, columns in characters.
+/// A position in a text. Lines and columns start at 1; columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     /// The line.
@@ -16,7 +16,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// The place of the byte at `offset` of `text`.
+    /// The position of the byte at `offset` of `text`.
     pub(super) fn of_byte(text: &str, offset: usize) -> Self {
         let before = &text[..text.floor_char_boundary(offset)];
         let line = before.rfind('\n').map_or(before, |end| &before[end + 1..]);
@@ -33,58 +33,55 @@ impl fmt::Display for Position {
     }
 }
 
-/// Why a text is not read.
+/// Why a text can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{position}: {problem}")]
 pub struct YamlError {
-    /// Where the problem shows.
     pub position: Position,
-    /// What it is.
     pub problem: YamlErrorKind,
 }
 
-/// What is wrong at the place that a [`YamlError`] names.
+/// The kind of a [`YamlError`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum YamlErrorKind {
-    /// The text breaks the grammar of YAML.
+    /// The text is not valid YAML.
     #[error("{0}")]
     Syntax(String),
-    /// The text was read as JSON, and something is wrong with that.
+    /// The text was read as JSON and is not valid JSON.
     #[error("{0}")]
     Json(ParseError),
     /// A tab in the indentation of a line.
     #[error("the line is indented with a tab; YAML wants spaces")]
     Tab,
-    /// A character that YAML does not allow in a text.
+    /// A character that YAML does not allow.
     #[error("the character U+{:04X} is not allowed; in double quotes an escape stands for it", u32::from(*.0))]
     Character(char),
-    /// A map holds one key twice.
+    /// A map has the same key twice.
     #[error("the key {name:?} is there twice, the first time on line {first}")]
     DuplicateKey {
-        /// The key, shortened if it is long.
+        /// The key, truncated if it is long.
         name: String,
-        /// The line of the first one.
         first: usize,
     },
-    /// A key that is a list, a map or null.
+    /// A key is a list, a map or null.
     #[error("a key has to be a string, a number or a boolean, not {0}")]
     Key(crate::json::Kind),
-    /// `.inf`, `.nan`, or a key beyond all bounds.
+    /// `.inf`, `.nan`, or a number that is too large for a key.
     #[error("JSON has no such number: {0}")]
     NotFinite(String),
-    /// A tag that names no JSON type.
+    /// A tag that stands for no JSON type.
     #[error("the tag {0} is not known here")]
     UnknownTag(String),
-    /// A tag that does not fit what follows it.
+    /// A tag that does not match its node.
     #[error("what follows the tag {0} is something else")]
     WrongTag(String),
-    /// `<<` with something that cannot be merged.
+    /// The value of `<<` can't be merged.
     #[error("`<<` wants a map or a list of maps")]
     Merge,
-    /// An alias of an anchor that is not in this document, or not yet.
+    /// An alias of an anchor that is not before it in this document.
     #[error("the alias names an anchor that this document does not have before it")]
     UnknownAnchor,
-    /// An alias inside of what it stands for.
+    /// An alias inside the node that it refers to.
     #[error("the alias stands inside of what it stands for")]
     EndlessAlias,
     /// Lists and maps are nested deeper than [`MAX_DEPTH`].

@@ -1,4 +1,5 @@
-//! Where the values of a document stand in its text, and which of them mean something else than they look like.
+//! The positions of the values of a document in its text, and the plain scalars that are not what they look
+//! like.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,30 +9,30 @@ use crate::json::{Pointer, Value};
 
 use super::Position;
 
-/// Where a value stands, and where those below it do, in their order.
+/// The position of a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spot {
     line: u32,
     column: u32,
 }
 
-/// A [`Spot`] and those of the items or members below it, which aliases share.
+/// The position of a value, and the spans of its items or members in order. Aliases share them.
 #[derive(Clone, Debug)]
 pub(super) struct SourceSpan {
     spot: Spot,
     below: Option<Arc<[Self]>>,
-    /// How the value and its key are written, where that is rare: most are spelled as they are read.
+    /// How the value and its key are spelled, if that differs from how they are read. This is rare.
     spelled: Option<Arc<Spelled>>,
 }
 
-/// Plain scalars that are read as something spelled otherwise, as they are written.
+/// The source text of a key and a value that are spelled differently from how they are read.
 #[derive(Clone, Debug, Default)]
 struct Spelled {
     key: Option<Box<str>>,
     value: Option<Box<str>>,
 }
 
-/// A plain scalar that is read as something spelled otherwise: `n` as false, `0755` as 493.
+/// A plain scalar that is read as something spelled differently: `n` as false, `0755` as 493.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {
     written: String,
@@ -39,7 +40,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// A problem of the scalar, with how it is read in place of the advice to quote it.
+    /// Adds to a problem how the scalar is read. Replaces the advice to quote it, which is part of that.
     pub fn explain(&self, problem: &str) -> String {
         format!("{}; {self}", problem.strip_suffix("; put it in quotes").unwrap_or(problem))
     }
@@ -53,40 +54,41 @@ impl fmt::Display for Reading {
 
 impl From<Position> for Spot {
     fn from(position: Position) -> Self {
-        // A text of more than four billion lines is not read by anybody.
+        // No real text has more than four billion lines.
         let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         Self { line: narrow(position.line), column: narrow(position.column) }
     }
 }
 
 impl SourceSpan {
-    /// The place of a scalar, or of an empty list or map.
+    /// The span of a scalar, or of an empty list or map.
     pub(super) fn leaf(position: Position) -> Self {
         Self { spot: position.into(), below: None, spelled: None }
     }
 
-    /// The place of a list or a map.
+    /// The span of a list or a map.
     pub(super) fn of(position: Position, below: Vec<Self>) -> Self {
         Self { spot: position.into(), below: (!below.is_empty()).then(|| below.into()), spelled: None }
     }
 
-    /// The place of a scalar that is read as something else than is written.
+    /// The span of a scalar that is spelled differently from how it is read.
     pub(super) fn spelled(position: Position, written: &str) -> Self {
         let spelled = Spelled { key: None, value: Some(written.into()) };
         Self { spelled: Some(Arc::new(spelled)), ..Self::leaf(position) }
     }
 
-    /// The same, seen from the map that has it as a member: where its key stands, and how that is written if it is read as something else.
+    /// The same span for a member of a map: with the position of the key, and the source text of the key if
+    /// it is spelled differently.
     pub(super) fn keyed(self, key: Position, written: Option<Box<str>>) -> Self {
         let spot = key.into();
         let value = self.spelled.as_ref().and_then(|spelled| spelled.value.clone());
-        // Of what an alias stands for, the key is another one.
+        // An alias shares the value of its anchor, but has another key.
         let spelled =
             (written.is_some() || value.is_some()).then(|| Arc::new(Spelled { key: written, value }));
         Self { spot, spelled, ..self }
     }
 
-    /// The places of the items or members.
+    /// The spans of the items or members.
     pub(super) fn below(&self) -> &[Self] {
         self.below.as_deref().unwrap_or_default()
     }
@@ -97,12 +99,14 @@ impl SourceSpan {
     }
 }
 
-/// Whether a problem is that a boolean or a number stands where a string is needed, so that a [`Reading`] explains it.
+/// Whether a problem is that a boolean or a number stands where a string is needed, so that a [`Reading`]
+/// explains it.
 pub fn asks_for_a_string(problem: &str) -> bool {
     problem.contains("string") && (problem.contains("boolean") || problem.contains("number"))
 }
 
-/// Where each value of a document stands: a member of a map where its key does, a list item where it begins.
+/// The position of each value of a document. A member of a map has the position of its key, a list item that
+/// of its first character.
 #[derive(Clone, Debug)]
 pub struct Lines {
     value: Value<'static>,
@@ -110,18 +114,18 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Lines of `value`, whose items and members `root` has in the same order.
+    /// `root` has the items and members of `value` in the same order.
     pub(super) fn new(value: Value<'static>, root: SourceSpan) -> Self {
         Self { value, root }
     }
 
-    /// Where the value at `pointer` stands. If there is none: the last one on the way to it that there is, which is
-    /// where it is missing.
+    /// The position of the value at `pointer`. If there is no such value, the position of its nearest
+    /// ancestor.
     pub fn of(&self, pointer: &Pointer) -> Position {
         self.nearest(pointer).1.position()
     }
 
-    /// How the scalar at `pointer` is written, if it is read as something spelled otherwise.
+    /// How the scalar at `pointer` is spelled, if that differs from how it is read.
     pub fn reading(&self, pointer: &Pointer) -> Option<Reading> {
         let (steps, place, value) = self.nearest(pointer);
         let written = place.spelled.as_ref()?.value.as_deref()?;
@@ -129,14 +133,16 @@ impl Lines {
         is_there.then(|| Reading { written: written.to_owned(), read: value.to_string() })
     }
 
-    /// The members whose key is read as something else than is written, each where it stands first.
+    /// The members whose key is spelled differently from how it is read. A key that is shown several times by
+    /// aliases is listed once.
     pub fn keys(&self) -> Vec<(Pointer, Reading)> {
         let mut found = Vec::new();
         keys(&self.value, &self.root, &Pointer::ROOT, &mut BTreeSet::new(), &mut found);
         found
     }
 
-    /// The value at `pointer`, or the last one on the way to it: after how many steps, with its place.
+    /// The value at `pointer` or its nearest ancestor: the number of tokens that lead to it, its span, and
+    /// the value.
     fn nearest(&self, pointer: &Pointer) -> (usize, &SourceSpan, &Value<'static>) {
         let (mut value, mut place, mut steps) = (&self.value, &self.root, 0);
         for token in pointer.tokens() {
@@ -158,7 +164,7 @@ impl Lines {
     }
 }
 
-/// Notes the keys of [`Lines::keys`] in and below a value. An alias and a merge show one text in several places.
+/// Appends the keys of [`Lines::keys`] in and below a value. Keys whose position is in `seen` are skipped.
 fn keys(
     value: &Value<'static>,
     place: &SourceSpan,
@@ -187,7 +193,7 @@ fn keys(
     }
 }
 
-/// The places in `text`, which has been found to be JSON.
+/// The spans of `text`, which must be valid JSON.
 pub(super) fn of_json(text: &str) -> SourceSpan {
     let mut walk = JsonLines { line: 1, column: 1, key: None, open: Vec::new(), root: None };
     let mut chars = text.chars().peekable();
@@ -231,18 +237,18 @@ pub(super) fn of_json(text: &str) -> SourceSpan {
     walk.root.unwrap_or_else(|| SourceSpan::leaf(Position { line: 1, column: 1 }))
 }
 
-/// A list or a map of JSON text that has not ended yet.
+/// A list or a map of JSON text whose end has not been reached.
 struct Open {
     position: Position,
     map: bool,
     below: Vec<SourceSpan>,
 }
 
-/// A walk through JSON text.
+/// Scans JSON text for the positions of its values.
 struct JsonLines {
     line: usize,
     column: usize,
-    /// Where the name of the member stands whose value comes next.
+    /// The position of the key whose value is next.
     key: Option<Position>,
     open: Vec<Open>,
     root: Option<SourceSpan>,

@@ -1,34 +1,34 @@
-//! YAML as Kubernetes users write it, to [`json::Value`](crate::json::Value) and back.
+//! Reads YAML as Kubernetes users write it into [`json::Value`](crate::json::Value), and writes it.
 //!
-//! [`documents`] reads a text of any number of documents; each comes with its [`Lines`], so that errors about a value
-//! can name its line. [`write`](write()) prints a value the way `kubectl` does.
-//! What `sigs.k8s.io/yaml` (the reader in kubectl and in every Kubernetes controller) makes of a text is what we make
-//! of it, down to `yes`, `n` and `0777`; a table of its answers is part of the tests.
+//! [`documents`] reads the documents of a text; each comes with its [`Lines`], so that errors about a value
+//! can name its line. [`write`](write()) prints a value as `kubectl` does. Values are read as by
+//! `sigs.k8s.io/yaml`, the reader in kubectl and in Kubernetes controllers, including `yes`, `n` and `0777`.
+//! A table of its results is part of the tests.
 //!
-//! Where we differ, on purpose:
+//! Intended differences:
 //!
-//! * A key that is there twice in one map is an error; there the last one wins, or any.
-//! * A number that is spelled as JSON spells one keeps its spelling (`1.0` stays `1.0`), and so its digits beyond
-//!   what a double holds, and its size (`1e400` is a number). Other numbers become JSON with the digits that they
-//!   have (`+1_000.50` is `1000.50`).
-//! * `.inf` and `.nan`, which JSON cannot say, are errors here, not only later.
-//! * Tags are the ones that name a JSON type (`!!str`, `!!int`, `!!float`, `!!bool`, `!!null`, `!!map`, `!!seq`),
-//!   `!!timestamp` (a string), `!!merge` and `!`. Any other is an error, `!!binary` included, and so is one that
-//!   does not fit what it stands before.
-//! * A text that begins with `{` or `[` is read as JSON first, and as YAML only if it is not JSON. As YAML, brackets
-//!   can be nested 255 deep, indented or JSON text [`MAX_DEPTH`](crate::json::MAX_DEPTH).
-//! * U+0085, U+2028 and U+2029, which end a line in YAML 1.1 and do not in 1.2, are refused (as escapes they are
-//!   fine), and so is a byte order mark anywhere but at the start.
-//! * The grammar is that of YAML 1.2, in whose corners (a comment or a tab in an odd place) it is now stricter, now
-//!   more lenient than the 1.1 of the other reader. The table in the tests lists what we know of.
-//! * Aliases are expanded up to a million nodes in one text, whatever its size.
+//! * A key that is in one map twice is an error. `sigs.k8s.io/yaml` keeps the last one, or any.
+//! * A number that is valid JSON keeps its spelling (`1.0` stays `1.0`), so it may have more digits than a
+//!   double, or be out of its range (`1e400`). Other numbers are converted to JSON with all of their digits
+//!   (`+1_000.50` is `1000.50`).
+//! * `.inf` and `.nan`, which JSON does not have, are errors of the reader.
+//! * The tags for JSON types (`!!str`, `!!int`, `!!float`, `!!bool`, `!!null`, `!!map`, `!!seq`),
+//!   `!!timestamp` (a string), `!!merge` and `!` are supported. Any other tag is an error, including
+//!   `!!binary`, and so is a tag that does not match its node.
+//! * A text that starts with `{` or `[` is read as JSON, and as YAML only if it is not JSON. In YAML,
+//!   brackets can be nested 255 deep; block style and JSON [`MAX_DEPTH`](crate::json::MAX_DEPTH).
+//! * U+0085, U+2028 and U+2029 are errors unless they are escaped, because they end a line in YAML 1.1 but
+//!   not in 1.2. A byte order mark is allowed only at the start.
+//! * The grammar is YAML 1.2, which is in a few cases (comments and tabs in unusual places) stricter or more
+//!   lenient than the YAML 1.1 of `sigs.k8s.io/yaml`. The table in the tests lists the known cases.
+//! * Aliases are expanded up to a million nodes in one text.
 //!
-//! As there, and surprising to many: a merge (`<<`) counts where it stands, so that it replaces the keys *before* it
-//! and yields to those after it; single letters `y` and `n` are booleans, as values and as keys.
+//! Two rules of `sigs.k8s.io/yaml` that surprise many users also apply: a merge (`<<`) replaces the keys
+//! *before* it, and the keys after it replace its own; `y` and `n` are booleans, as values and as keys.
 //!
-//! Documents that are empty, or `null`, are skipped. No text panics, and none uses more than a bounded piece of stack.
+//! Documents that are empty or `null` are skipped. No text causes a panic, and the use of stack is bounded.
 //!
-//! This module reads no files and is not specific to Kubernetes; of the crate it uses only [`json`](crate::json).
+//! The module reads no files and is not specific to Kubernetes. It depends only on [`json`](crate::json).
 
 mod build;
 mod error;

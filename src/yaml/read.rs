@@ -1,4 +1,4 @@
-//! The reader: which grammar a text is read with, and the events of YAML's.
+//! Reads a text as JSON or as YAML, and passes the events of the YAML parser to the builder.
 
 use saphyr_parser::{Parser, ScanError};
 
@@ -9,20 +9,19 @@ use super::lines::{self, Lines};
 use super::source::Source;
 use super::{Position, YamlError, YamlErrorKind};
 
-/// One document of a text.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// Which document of the text this is, from 0; those that are empty do not count.
+    /// The index of the document in the text, from 0. Empty documents are not counted.
     pub index: usize,
-    /// The line on which its value begins.
+    /// The line on which its value starts.
     pub line: usize,
-    /// What it says; never `null`.
+    /// The value; never `null`.
     pub value: Value<'static>,
-    /// Where in the text it says what.
+    /// The positions of the values in the text.
     pub lines: Lines,
 }
 
-/// Reads all documents of `text` that are not empty. The first problem, wherever it is, refuses the whole text.
+/// Reads all documents of `text` that are not empty. Fails with the first error.
 pub fn documents(text: &str) -> Result<Vec<Document>, YamlError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if !text.trim_start().starts_with(['{', '[']) {
@@ -31,7 +30,7 @@ pub fn documents(text: &str) -> Result<Vec<Document>, YamlError> {
     match json(text) {
         Ok(document) => Ok(vec![document]),
         Err(error) if !matches!(error.problem, YamlErrorKind::Json(ParseError::Syntax { .. })) => Err(error),
-        // Either may be meant: the reader that got further gives the error.
+        // The text may be meant as either, so return the error that is further into the text.
         Err(error) => yaml(text).map_err(|other| if other.position > error.position { other } else { error }),
     }
 }
@@ -68,7 +67,7 @@ fn yaml(text: &str) -> Result<Vec<Document>, YamlError> {
     }
 }
 
-/// Why the events ended too early.
+/// Why parsing stopped.
 enum Stop {
     Grammar(ScanError),
     Problem(YamlError),
@@ -84,8 +83,8 @@ fn events(source: &Source<'_>) -> Result<Vec<Document>, Stop> {
     Ok(builder.finish())
 }
 
-/// The characters that YAML allows in a text, but for those that end a line in YAML 1.1 and do not in 1.2, and for
-/// the byte order mark, which some readers take for text and some do not.
+/// The characters that YAML allows, without those that end a line in YAML 1.1 but not in 1.2, and without the
+/// byte order mark, which some readers take for text and some do not.
 fn is_allowed(c: char) -> bool {
     match c {
         '\t' | '\n' | '\r' => true,

@@ -1,4 +1,4 @@
-//! What a scalar means: the types of plain ones, the tags, and the text of keys.
+//! Resolves scalars: the types of plain scalars, tags, and the text of keys.
 
 use saphyr_parser::Tag;
 
@@ -6,25 +6,22 @@ use crate::json::{Number, Value};
 
 use super::YamlErrorKind;
 
-/// What the tags of YAML's own types begin with; `!!` in short.
+/// The prefix of YAML's own tags, `!!` in short.
 const CORE: &str = "tag:yaml.org,2002:";
 
-/// What a plain scalar is.
+/// The type of a plain scalar.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Plain {
-    /// Null.
     Null,
-    /// A boolean.
     Bool(bool),
-    /// A number, in a spelling that JSON has too.
+    /// A number, in JSON's spelling.
     Number(Number<'static>),
-    /// Infinity, or not a number.
+    /// Infinity or not-a-number.
     NotFinite,
-    /// Text.
     Text,
 }
 
-/// The type of the plain scalar `text`, by the rules of go-yaml v2, which are nearly those of YAML 1.1.
+/// The type of the plain scalar `text`, by the rules of go-yaml v2, which are close to YAML 1.1.
 pub(super) fn resolve(text: &str) -> Plain {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Plain::Null,
@@ -40,7 +37,7 @@ pub(super) fn resolve(text: &str) -> Plain {
     }
 }
 
-/// The number that `text` is, in JSON's spelling.
+/// `text` as a number in JSON's spelling.
 fn number(text: &str) -> Option<Number<'static>> {
     if let Some(number) = Number::parse(text) {
         return Some(number.into_owned());
@@ -56,7 +53,7 @@ fn number(text: &str) -> Option<Number<'static>> {
     Number::parse(&spelling).map(Number::into_owned)
 }
 
-/// Digits without the underscores between them; nothing if one is elsewhere.
+/// Digits without the underscores between them; `None` if an underscore is elsewhere.
 fn joined(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
@@ -74,7 +71,7 @@ fn other_base(text: &str) -> Option<String> {
         b'b' | b'B' => (2, &rest[1..]),
         _ => (8, rest),
     };
-    // Rust's own reader takes a sign here, which would be the second one.
+    // Rust's parser accepts a sign here. It would be a second one.
     if !digits.starts_with(|c: char| c.is_digit(base)) {
         return None;
     }
@@ -86,8 +83,8 @@ fn other_base(text: &str) -> Option<String> {
     }
 }
 
-/// A decimal number, whose digits stay while its form becomes JSON's: no `+`, no leading zeros, digits on both sides
-/// of the point.
+/// A decimal number in JSON's form, with the same digits: no `+`, no leading zeros, digits on both sides of
+/// the point.
 fn decimal(text: &str) -> Option<String> {
     let (sign, unsigned) = split_sign(text);
     let end = unsigned.find(['e', 'E']).unwrap_or(unsigned.len());
@@ -117,7 +114,7 @@ fn split_sign(text: &str) -> (&str, &str) {
     text.split_at(usize::from(text.starts_with(['+', '-'])))
 }
 
-/// Whether `text` begins as a date does: four digits, one or two, one or two, and then nothing or a time.
+/// Whether `text` starts like a date: four digits, one or two, one or two, and then nothing or a time.
 pub(super) fn is_date(text: &str) -> bool {
     let mut parts = text.splitn(3, '-');
     let (year, month, rest) = (parts.next(), parts.next(), parts.next());
@@ -129,7 +126,7 @@ pub(super) fn is_date(text: &str) -> bool {
         && matches!(rest.as_bytes().get(day), None | Some(b'T' | b't' | b' ' | b'\t'))
 }
 
-/// The value of a scalar that has no tag.
+/// The value of a scalar without a tag.
 pub(super) fn untagged(text: &str, plain: bool) -> Result<Value<'static>, YamlErrorKind> {
     if !plain {
         return Ok(text.to_owned().into());
@@ -143,7 +140,7 @@ pub(super) fn untagged(text: &str, plain: bool) -> Result<Value<'static>, YamlEr
     })
 }
 
-/// The value of a scalar that has a tag, which decides, quoted or not.
+/// The value of a scalar with a tag. Quotes make no difference.
 pub(super) fn tagged(tag: &Tag, text: &str) -> Result<Value<'static>, YamlErrorKind> {
     let full = full_name(tag);
     let Some(name) = full.strip_prefix(CORE) else {
@@ -173,7 +170,7 @@ fn unknown(full: &str) -> YamlErrorKind {
     YamlErrorKind::UnknownTag(short_name(full))
 }
 
-/// Refuses a tag that is not the one of lists (`seq`) or maps (`map`).
+/// Fails unless the tag is `own`, the tag of lists (`seq`) or of maps (`map`), or says nothing.
 pub(super) fn check_container(tag: &Tag, own: &str) -> Result<(), YamlErrorKind> {
     let full = full_name(tag);
     match full.strip_prefix(CORE) {
@@ -186,13 +183,13 @@ pub(super) fn check_container(tag: &Tag, own: &str) -> Result<(), YamlErrorKind>
     }
 }
 
-/// Whether a key is a merge, for the tag that it has.
+/// Whether a key with this tag is a merge.
 pub(super) fn is_merge(text: &str, plain: bool, tag: Option<&Tag>) -> bool {
     text == "<<"
         && tag.map_or(plain, |tag| full_name(tag).strip_prefix(CORE).is_some_and(|name| name == "merge"))
 }
 
-/// The text of a key: what a number or a boolean becomes is what kubectl makes of it.
+/// The text of a key. Numbers and booleans are converted as by kubectl.
 pub(super) fn key_text(key: &Value<'_>) -> Result<String, YamlErrorKind> {
     match key {
         Value::String(text) => Ok(text.as_ref().to_owned()),
@@ -202,7 +199,8 @@ pub(super) fn key_text(key: &Value<'_>) -> Result<String, YamlErrorKind> {
     }
 }
 
-/// A number as kubectl makes a key of it: integers in decimal, all others as Go prints a 32-bit float (`%g`).
+/// The text of a number as a key, as in kubectl: integers in decimal, others as Go prints a 32-bit float
+/// (`%g`).
 fn number_key(text: &str) -> Result<String, YamlErrorKind> {
     if let Ok(integer) = text.parse::<i64>() {
         return Ok(integer.to_string());
@@ -225,15 +223,15 @@ fn number_key(text: &str) -> Result<String, YamlErrorKind> {
     })
 }
 
-/// The power of ten from which on Go's `%g` prints the shortest digits of a number with an exponent.
+/// The exponent of ten from which Go's `%g` prints the shortest digits of a number with an exponent.
 const GO_SCIENTIFIC_FROM: i32 = 6;
 
-/// The tag in full; `!` if it is the one that only says "no plain scalar".
+/// The full name of a tag; `!` for the tag that only means "not a plain scalar".
 fn full_name(tag: &Tag) -> String {
     format!("{}{}", tag.handle, tag.suffix)
 }
 
-/// The tag as people write it.
+/// The usual spelling of a tag, truncated.
 fn short_name(full: &str) -> String {
     let name = full.strip_prefix(CORE).map_or_else(|| full.to_owned(), |name| format!("!!{name}"));
     name.chars().take(64).collect()

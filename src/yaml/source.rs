@@ -1,8 +1,8 @@
-//! The text as the parser gets it, which in two corners is not as it was written: the parser holds to YAML 1.2 where
-//! everybody else's reader, and so everybody's files, do not.
+//! Prepares a text for the parser. In two cases the YAML 1.2 parser rejects or reads differently what other
+//! readers accept, so the text is modified:
 //!
-//! * Inside brackets a line may be indented less than the key before them, the closing bracket above all.
-//! * Without a line break at the end of the text, a block scalar there has none either.
+//! * Lines inside brackets may be indented less than the key before them, for instance the closing bracket.
+//! * A block scalar that ends a text without a final line break has no final line break either.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -11,19 +11,18 @@ use saphyr_parser::{Event, Marker, ScalarStyle, ScanError, Span};
 
 use super::{Position, YamlError, YamlErrorKind};
 
-/// How far lines inside brackets are moved to the right; further than anybody indents.
+/// How many spaces are inserted before lines inside brackets. No real text is indented this far.
 const FAR: usize = 128;
 
-/// How many bytes of text are read again, in all, for lines that were moved.
+/// The most bytes of text that are read again because of moved lines.
 const MAX_BYTES_AGAIN: usize = 16 << 20;
 
-/// A text for the parser.
 pub(super) struct Source<'a> {
     pub(super) text: Cow<'a, str>,
-    /// The lines that have [`FAR`] spaces before them that nobody wrote.
+    /// The lines with [`FAR`] inserted spaces.
     moved: BTreeSet<usize>,
     bytes_again: usize,
-    /// If the last line had no line break: that line, and its number.
+    /// The last line and its number, if it has no line break.
     open_end: Option<(&'a str, usize)>,
 }
 
@@ -39,14 +38,14 @@ impl<'a> Source<'a> {
         source
     }
 
-    /// Where a mark of the parser is in the text as it was written.
+    /// Converts a mark of the parser to a position in the original text.
     pub(super) fn position(&self, mark: &Marker) -> Position {
         let far = if self.moved.contains(&mark.line()) { FAR } else { 0 };
         Position { line: mark.line(), column: mark.col().saturating_sub(far) + 1 }
     }
 
-    /// Moves the line that `error` complains about to the right, if that is the remedy: the parser says these words
-    /// only inside of brackets, where spaces between tokens mean nothing.
+    /// Indents the line that `error` is about, if that fixes the error. The parser reports these errors only
+    /// inside brackets, where spaces between tokens have no meaning.
     pub(super) fn indent(&mut self, error: &ScanError) -> bool {
         let line = error.marker().line();
         let start = match line {
@@ -64,12 +63,12 @@ impl<'a> Source<'a> {
         true
     }
 
-    /// Takes the line break off a block scalar that ends with the text, if the text has none there.
+    /// Removes the line break at the end of a block scalar that ends the text, if the text has none there.
     pub(super) fn correct_end(&self, event: &mut Event<'_>, span: &Span) {
         let Event::Scalar(text, ScalarStyle::Literal | ScalarStyle::Folded, ..) = event else { return };
         let Some((last, number)) = self.open_end else { return };
         let Some(body) = text.strip_suffix('\n') else { return };
-        // A last line of spaces alone is content only as far as it is longer than the indentation.
+        // A last line that has only spaces is content if it is longer than the indentation.
         let is_content = !last.trim_matches(' ').is_empty() || {
             let line = body.rsplit('\n').next().unwrap_or_default();
             line.trim_matches(' ').is_empty() && line.len() < last.len()
@@ -79,10 +78,11 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The error for people.
+    /// Converts an error of the parser.
     pub(super) fn syntax_error(&self, error: &ScanError) -> YamlError {
         let position = self.position(error.marker());
-        // Of a tab the parser complains in several words, and at times at the start of what the tab interrupts.
+        // The parser has several messages about tabs, and some have the position of the node that the tab
+        // interrupts.
         let names_tab = error.info().contains("tab");
         let lines = self.text.lines().enumerate().skip(position.line.saturating_sub(1));
         let tab = lines.take(if names_tab { usize::MAX } else { 1 }).find_map(|(n, line)| {
@@ -105,12 +105,12 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Whether the parser finds a line inside of brackets not indented enough.
+/// Whether the error is about a line inside brackets that is not indented enough.
 fn is_indentation(info: &str) -> bool {
     matches!(info, "invalid indentation" | "invalid indentation in flow construct")
 }
 
-/// The byte after each line end, as the parser counts lines.
+/// The byte offset after each line end, with lines counted as by the parser.
 fn line_ends(text: &str) -> impl Iterator<Item = usize> {
     let bytes = text.as_bytes();
     text.match_indices(['\n', '\r'])

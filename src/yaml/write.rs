@@ -1,4 +1,4 @@
-//! The writer: block style, as kubectl prints it.
+//! Writes block style, as kubectl prints it.
 
 use std::fmt::{self, Write as _};
 
@@ -6,17 +6,17 @@ use crate::json::Value;
 
 use super::scalar::{self, Plain};
 
-/// Keys longer than this, in bytes as written, get a line of their own (`? key`); readers need not look further for
-/// the `:`.
+/// Longer keys, in bytes as written, are written on a line of their own (`? key`). Readers may limit how far
+/// they search for the `:`.
 const MAX_SIMPLE_KEY: usize = 128;
 
-/// Appends `value` to `out` as one YAML document, without `---`, and with a line break at its end.
+/// Appends `value` to `out` as one YAML document, without `---`, and with a final line break.
 ///
-/// Two spaces a level, lists as deep as their key, members in the order of the value. Strings are plain where every
-/// reader takes them for strings, be it one of YAML 1.1 or 1.2; of several lines they are literal (`|`) where that
-/// is exact; all others are in double quotes. Numbers are as spelled.
+/// Indentation is two spaces per level, lists are not indented below their key, and members keep their order.
+/// Strings are plain where readers of YAML 1.1 and 1.2 both take them for strings. Multi-line strings are
+/// literal (`|`) where that is exact; all others are in double quotes. Numbers keep their spelling.
 ///
-/// [`documents`](super::documents) gives the same value back, unless it is `null`, which is no document.
+/// [`documents`](super::documents) returns the same value, except for `null`, which it skips.
 pub fn write(value: &Value<'_>, out: &mut String) {
     match value {
         Value::Array(items) if !items.is_empty() => list(value, 0, false, out),
@@ -28,7 +28,7 @@ pub fn write(value: &Value<'_>, out: &mut String) {
     }
 }
 
-/// Writes the items, each on a new line. The first has been indented already if `inline`.
+/// Writes the items, each on a new line. `inline`: the first has already been indented.
 fn list(value: &Value<'_>, indent: usize, inline: bool, out: &mut String) {
     for (n, item) in value.as_array().unwrap_or_default().iter().enumerate() {
         if n > 0 || !inline {
@@ -46,7 +46,7 @@ fn list(value: &Value<'_>, indent: usize, inline: bool, out: &mut String) {
     }
 }
 
-/// Writes the members, each on a new line. The first has been indented already if `inline`.
+/// Writes the members, each on a new line. `inline`: the first has already been indented.
 fn map(value: &Value<'_>, indent: usize, inline: bool, out: &mut String) {
     let Value::Object(object) = value else { return };
     for (n, (name, member)) in object.iter().enumerate() {
@@ -83,7 +83,7 @@ fn key(name: &str, indent: usize, out: &mut String) {
     out.push(':');
 }
 
-/// Writes what has nothing below it. `indent` is that of the line that it is on.
+/// Writes a scalar, or an empty list or map. `indent` is that of its line.
 fn scalar(value: &Value<'_>, indent: usize, out: &mut String) {
     match value {
         Value::Null => out.push_str("null"),
@@ -105,7 +105,7 @@ fn line(text: &str, out: &mut String) {
     }
 }
 
-/// Writes `|` and the lines of `text`, all but the last line break, which the caller writes.
+/// Writes `|` and the lines of `text`, without the last line break, which the caller writes.
 fn literal(text: &str, indent: usize, out: &mut String) {
     let body = text.strip_suffix('\n');
     out.push_str(match body {
@@ -122,17 +122,17 @@ fn literal(text: &str, indent: usize, out: &mut String) {
     }
 }
 
-/// Whether `text` has several lines and every reader gets it back exactly from a literal scalar.
+/// Whether `text` has several lines and can be written exactly as a literal scalar for all readers.
 fn is_literal(text: &str) -> bool {
     text.contains('\n')
         && !text.starts_with([' ', '\n'])
         && text.chars().all(|c| c == '\n' || is_printable(c))
-        // Lines of nothing but spaces are where readers differ.
+        // Readers differ in lines that have only spaces.
         && text.split('\n').all(|line| line.is_empty() || !line.trim_matches(' ').is_empty())
 }
 
-/// Whether `text` needs no quotes: it is one line without anything that means something in YAML, and it does not look
-/// like a number, a boolean, null or a date to any reader.
+/// Whether `text` needs no quotes: it is one line without characters that have a meaning in YAML, and no
+/// reader takes it for a number, a boolean, null or a date.
 fn is_plain(text: &str) -> bool {
     let (Some(first), Some(last)) = (text.chars().next(), text.chars().next_back()) else {
         return false;
@@ -155,12 +155,13 @@ fn is_plain(text: &str) -> bool {
         && !looks_typed(text)
 }
 
-/// Characters that stand for themselves in every reader.
+/// Whether all readers accept the character unescaped.
 fn is_printable(c: char) -> bool {
     !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// Whether some reader takes the plain `text` for something else than a string. Rather yes than no.
+/// Whether some reader takes the plain `text` for something other than a string. May be true for other text
+/// too.
 fn looks_typed(text: &str) -> bool {
     const WORDS: [&str; 17] = [
         "y", "n", "yes", "no", "on", "off", "true", "false", "null", "~", "=", "<<", ".nan", ".inf", "+.inf",
@@ -172,7 +173,7 @@ fn looks_typed(text: &str) -> bool {
         || is_odd_number(text)
 }
 
-/// Numbers as only some readers know them: with underscores anywhere (`1_0.5_0`), and of base 60 (`12:30`).
+/// Numbers that only some readers accept: with underscores anywhere (`1_0.5_0`), and of base 60 (`12:30`).
 fn is_odd_number(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
@@ -186,7 +187,7 @@ fn is_odd_number(text: &str) -> bool {
         })
 }
 
-/// Writes `text` in double quotes, with the escapes of JSON, which YAML has too.
+/// Writes `text` in double quotes, with the escapes of JSON, which are valid in YAML.
 fn quoted(text: &str, out: &mut String) {
     out.push('"');
     for c in text.chars() {
@@ -197,7 +198,8 @@ fn quoted(text: &str, out: &mut String) {
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             _ if is_printable(c) => out.push(c),
-            // All that is not printable is in the basic plane, so that four digits are enough.
+            // Characters that are not printable are all in the basic multilingual plane, so four digits are
+            // enough.
             _ => write!(out, "\\u{:04x}", u32::from(c))
                 .unwrap_or_else(|fmt::Error| unreachable!("a String takes it")),
         }

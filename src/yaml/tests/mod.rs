@@ -1,4 +1,4 @@
-//! The reader against another one's answers, the reader by itself, and the writer against the reader.
+//! Tests of the reader and the writer.
 
 mod oracle;
 mod read;

@@ -1,4 +1,4 @@
-//! The reader against the answers of `sigs.k8s.io/yaml`, which `tests/data/README.md` tells about.
+//! Compares the reader with the results of `sigs.k8s.io/yaml`, which are described in `tests/data/README.md`.
 
 use std::collections::HashSet;
 
@@ -7,22 +7,22 @@ use crate::yaml::documents;
 
 const ANSWERS: &str = include_str!("../../../tests/data/yaml-scalars.json");
 
-/// Where we answer something else, and what: the value, or the beginning of the problem after `error: `.
+/// Texts with a different result, and our result: the value, or the start of the problem after `error: `.
 const DIFFERENCES: &[(&str, &str)] = &[
-    // Numbers of any size are numbers.
+    // Numbers of any size are valid.
     ("1e400", "1e400"),
     ("-1e400", "-1e400"),
     ("+1e400", "1e400"),
     (".1e400", "0.1e400"),
     ("18446744073709551615: a\n", r#"{"18446744073709551615":"a"}"#),
-    // What JSON cannot say is refused, in keys too.
+    // Numbers that JSON does not have are errors, in keys too.
     ("1e300: a\n", "error: JSON has no such number: 1e300"),
     (".inf: a\n", "error: JSON has no such number: .inf"),
     (".nan: a\n", "error: JSON has no such number: .nan"),
-    // Two keys of one name.
+    // Duplicate keys.
     ("a: 1\na: 2\n", "error: the key \"a\" is there twice, the first time on line 1"),
     ("1: a\n\"1\": b\n", "error: the key \"1\" is there twice, the first time on line 1"),
-    // Tags that we do not know, or that do not fit.
+    // Tags that are unknown or do not match.
     ("!a", "error: the tag !a is not known"),
     ("!foo bar", "error: the tag !foo is not known"),
     ("!!foo bar", "error: the tag !!foo is not known"),
@@ -56,13 +56,13 @@ const DIFFERENCES: &[(&str, &str)] = &[
     // Indentation.
     ("a: \"b\nc\"\n", "error: a line of this quoted text is indented less"),
     ("a: [\n \"x\ny\"\n]\n", "error: a line of this quoted text is indented less"),
-    // There, the rest of the text is dropped without a word.
+    // `sigs.k8s.io/yaml` silently drops the rest of the text.
     ("  a: 1\n b: 2\n", "error: did not find expected <document start>"),
     ("\"a\":1\n", "error: did not find expected <document start>"),
     ("'a':1\n", "error: did not find expected <document start>"),
     ("[1]]\n", "error: not JSON at byte 3: something follows the value"),
     ("|\nx\n", r#""x\n""#),
-    // An alias of a list of maps is as good as the list.
+    // An alias of a list of maps can be merged like the list.
     ("a: &x [{p: 1}]\nb:\n  <<: *x\n", r#"{"a":[{"p":1}],"b":{"p":1}}"#),
 ];
 
@@ -104,7 +104,7 @@ fn what_kubectl_reads_is_what_is_read_here() {
     assert!(agree > 550, "{agree}");
 }
 
-/// Equal, but for the spelling of numbers, of which the other reader makes doubles.
+/// Equality, except for the spelling of numbers, which `sigs.k8s.io/yaml` converts to doubles.
 fn means_same(a: &Value<'_>, b: &Value<'_>) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => double(a).total_cmp(&double(b)).is_eq() || a.same_value(b),

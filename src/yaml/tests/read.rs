@@ -1,4 +1,4 @@
-//! Documents, lines, bounds and messages of the reader.
+//! Tests of the reader: documents, lines, limits and messages.
 
 use std::fmt::Write as _;
 
@@ -189,7 +189,7 @@ fn aliases_do_not_explode() {
     assert_eq!(documents(&merges).unwrap_err().problem, YamlErrorKind::TooMany);
 }
 
-/// Pieces that YAML gives a meaning to, in any order.
+/// Tokens with a meaning in YAML, in random order.
 fn almost_yaml() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         3 => proptest::sample::select(vec![
@@ -233,13 +233,11 @@ spec:
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2048))]
 
-    /// Whatever the text, there is an answer.
     #[test]
     fn no_text_panics(text in almost_yaml()) {
         let _ = documents(&text);
     }
 
-    /// Nor does any damage to a real document.
     #[test]
     fn no_damaged_document_panics(
         edits in proptest::collection::vec((0..POLICY.len(), 0_usize..8, almost_yaml()), 1..4),
@@ -321,7 +319,7 @@ fn keys_that_are_read_as_something_else_are_told_with_their_place() {
     ] {
         assert_eq!(keys(text), [""; 0], "{text}");
     }
-    // One text is told of once, wherever an alias or a merge shows it.
+    // A key is reported once, even if aliases and merges show it again.
     let text = "a: &a {n: 1, m: 2}\nb: *a\nc: {<<: *a}\n";
     assert_eq!(keys(text), ["/a/false: `n` is read as false; put it in quotes"]);
 }

@@ -1,4 +1,4 @@
-//! The writer: its look, and that the reader gives back what went in.
+//! Tests of the writer: its format, and that the reader returns the written value.
 
 use std::fmt::Write as _;
 
@@ -252,7 +252,7 @@ proptest! {
         let read = documents(&text);
         prop_assert!(read.is_ok(), "{:?} of {:?}", read, text);
         let read: Vec<_> = read.unwrap().into_iter().map(|document| document.value).collect();
-        // The text, and not only the value, since that shows the order of the members too.
+        // Compares the debug output, which also shows the order of the members.
         let expected: Vec<_> = Some(value).filter(|value| !value.is_null()).into_iter().collect();
         prop_assert_eq!(format!("{:?}", read), format!("{:?}", expected), "{}", text);
     }
