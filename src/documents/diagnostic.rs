@@ -1,4 +1,4 @@
-//! Errors and warnings about documents, as users see them.
+//! Errors and warnings about documents, as printed for users.
 
 use std::fmt;
 use std::path::Path;

@@ -1,11 +1,11 @@
-//! Why a file is not read.
+//! Errors of reading files.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::yaml::YamlError;
 
-/// Why a file or directory is not read.
+/// Why a file or directory can't be read.
 ///
 /// Lists of diagnostics print `{path}: {kind}`; in an error chain the kind is the source.
 #[derive(Debug, thiserror::Error)]
@@ -31,7 +31,7 @@ impl FileError {
 /// The kind of a [`FileError`].
 #[derive(Debug, thiserror::Error)]
 pub enum FileErrorKind {
-    /// The operating system refused.
+    /// An error of the operating system.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// The file is too large.
@@ -49,10 +49,10 @@ pub enum FileErrorKind {
     /// The text is not YAML, or uses a feature of YAML that is not supported.
     #[error(transparent)]
     Yaml(#[from] YamlError),
-    /// A directory without a file to read.
+    /// A directory has no file to read.
     #[error("no *.yaml, *.yml or *.json file in this directory")]
     EmptyDirectory,
-    /// A directory where a file is needed.
+    /// The path is a directory, but a file is needed.
     #[error("a directory, and one file is wanted")]
     Directory,
 }

@@ -1,4 +1,4 @@
-//! Paths to files.
+//! Lists the files at paths.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 
 use super::{FileError, FileErrorKind};
 
-/// The files that some paths stand for.
+/// The files at the given paths.
 #[derive(Debug, Default)]
 pub struct Listing {
     /// The files, ordered by path. A file that several paths lead to is listed once.
     pub files: Vec<PathBuf>,
-    /// All paths that the listing depends on: the given paths, and the entries of directories that have a name to be read.
+    /// All paths that the listing depends on: the given paths, and the entries of directories that have the
+    /// extension of a file to read.
     pub dependencies: Vec<PathBuf>,
     /// Why paths could not be listed.
     pub errors: Vec<FileError>,
@@ -41,7 +42,8 @@ pub fn list(paths: &[PathBuf]) -> Listing {
     listing
 }
 
-/// The file `path`, or the entries of the directory `path` that have a name to be read, and whether each is a file.
+/// The file `path`, or the entries of the directory `path` that have the extension of a file to read, and
+/// whether each is a file.
 fn list_path(path: &Path) -> Result<Vec<(PathBuf, bool)>, FileErrorKind> {
     if !fs::metadata(path)?.is_dir() {
         return Ok(vec![(path.to_owned(), true)]);

@@ -1,15 +1,15 @@
-//! Reads the YAML and JSON files that a user names: policies, state, objects.
+//! Reads the YAML and JSON files that a user gives: policies, state, objects.
 //!
-//! [`read`] reads files and directories, and collects all errors beside what could be read. [`read_objects`] gives the
-//! Kubernetes objects in files, list items included, and reads standard input for `-`. A [`Diagnostic`] is an error or a
-//! warning with its file, document, line and field.
+//! [`read`] reads files and directories, and returns all errors together with the files that could be read.
+//! [`read_objects`] returns the Kubernetes objects in files, including list items, and reads standard input
+//! for `-`. A [`Diagnostic`] is an error or a warning with its file, document, line and field.
 //!
-//! For files that are read again when they change, [`FileStamps`] says whether they have, and [`read_stable`] reads all of
-//! them as they were at one moment.
+//! To read files again when they change, [`FileStamps`] detects changes and [`read_stable`] reads a
+//! consistent state of all files.
 //!
-//! Directories are read without their subdirectories: `*.yaml`, `*.yml` and `*.json`, links followed, names with a leading
-//! dot skipped (a mounted `ConfigMap` has `..data`). A file that is named itself may have any name. Files are ordered by
-//! path, and each is read once.
+//! Directories are read without their subdirectories: `*.yaml`, `*.yml` and `*.json`. Links are followed, and
+//! names with a leading dot are skipped (a mounted `ConfigMap` has `..data`). A file that is given itself may
+//! have any name. Files are ordered by path, and each is read once.
 
 mod diagnostic;
 mod error;

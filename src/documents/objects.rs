@@ -1,4 +1,4 @@
-//! Objects out of files: documents, and the items of the lists among them.
+//! Reads objects from files: documents, and the items of lists.
 
 use std::collections::HashSet;
 use std::fs;
@@ -10,7 +10,7 @@ use super::{Diagnostic, FileErrorKind, STDIN, list};
 use crate::json::{Pointer, Value};
 use crate::yaml::Document;
 
-/// One object of a file, and its place there.
+/// An object and its position in a file.
 #[derive(Clone, Debug)]
 pub struct Object {
     /// The object. An item of a typed list, such as a `ConfigMapList`, has `apiVersion` and `kind` from the list.
@@ -24,7 +24,7 @@ pub struct Object {
 struct Place {
     document: usize,
     line: usize,
-    /// From the root of the document.
+    /// The path from the root of the document.
     field: Pointer,
 }
 
@@ -39,7 +39,7 @@ impl Object {
         self.place.is_none()
     }
 
-    /// What is wrong with this object, with file, document and line where the file holds several objects.
+    /// A diagnostic about this object, with document and line if the file holds several objects.
     pub fn diagnostic(&self, problem: &str) -> Diagnostic {
         match &self.place {
             Some(Place { document, line, field }) => {
@@ -50,17 +50,18 @@ impl Object {
     }
 }
 
-/// The objects in files, and what is wrong with the files.
+/// The objects in files, and the errors.
 #[derive(Debug, Default)]
 pub struct Objects {
-    /// In the order of the paths, and of the documents in each file.
+    /// Ordered by path as given, then by position in the file.
     pub objects: Vec<Object>,
-    /// What could not be read.
+    /// The files and documents that could not be read.
     pub errors: Vec<Diagnostic>,
 }
 
-/// Reads the objects in these files and directories; [`STDIN`] is the standard input. Lists are replaced by their items, also
-/// lists in lists. Empty documents are skipped; a file that is named and holds nothing else is a fault. A file is read once.
+/// Reads the objects in these files and directories; [`STDIN`] is the standard input. Lists are replaced by
+/// their items, recursively. Empty documents are skipped, but a given file without any object is an error. A
+/// file is read once.
 pub fn read_objects(paths: &[PathBuf]) -> Objects {
     let mut read = Objects::default();
     let mut seen = HashSet::new();
@@ -99,7 +100,7 @@ impl Objects {
         }
     }
 
-    /// Takes a document, or the items of a list. `is_alone`: the file has no other document.
+    /// Adds a document, or the items of a list. `is_alone`: the file has no other document.
     fn expand(&mut self, path: &Path, document: &Document, is_alone: bool) {
         let mut pending = vec![(document.value.clone(), Pointer::ROOT)];
         while let Some((value, field)) = pending.pop() {
@@ -119,7 +120,7 @@ impl Objects {
                     &field.join("items"),
                     &format!("must be a list, is {kind}"),
                 )),
-                // The first item is the last to be pushed, so that it is the next to be taken.
+                // In reverse, because the last item that is pushed is the next to be popped.
                 Items::Some(items) => {
                     let place = |position: usize| field.join("items").join(position.to_string());
                     let items = items.iter().enumerate().rev();
@@ -130,16 +131,16 @@ impl Objects {
     }
 }
 
-/// What a document holds, if it is a list of objects.
+/// The items of a document that is a list of objects.
 enum Items<'v> {
     Some(&'v [Value<'static>]),
-    /// A `List` whose `items` are something else.
+    /// The value is a `List` whose `items` are not a list.
     Wrong(crate::json::Kind),
-    /// It is an object.
+    /// The value is an object.
     None,
 }
 
-/// The items of a `List`, or of a typed list as an API server gives it: `items`, and no name of its own.
+/// The items of a `List`, or of a typed list as an API server returns it: with `items` and without a name.
 fn items<'v>(value: &'v Value<'static>) -> Items<'v> {
     let kind = value.get("kind").and_then(Value::as_str).unwrap_or_default();
     let items = value.get("items");
@@ -154,7 +155,7 @@ fn items<'v>(value: &'v Value<'static>) -> Items<'v> {
     }
 }
 
-/// An item, with the `apiVersion` and `kind` that the items of a typed list leave out.
+/// Adds the `apiVersion` and `kind` that the items of a typed list leave out.
 fn typed(item: &Value<'static>, list: &Value<'static>) -> Value<'static> {
     let mut item = item.clone();
     let kind = list.get("kind").and_then(Value::as_str).and_then(|kind| kind.strip_suffix("List"));
@@ -182,7 +183,7 @@ mod tests {
         directory
     }
 
-    /// The objects in the files of these names, as JSON, and the errors.
+    /// The objects in the named files as JSON, and the errors.
     fn read(directory: &tempfile::TempDir, names: &[&str]) -> (Vec<String>, Vec<String>) {
         let paths: Vec<PathBuf> = names.iter().map(|name| directory.path().join(name)).collect();
         let Objects { objects, errors } = read_objects(&paths);
@@ -229,7 +230,7 @@ mod tests {
         let kinds = |names: &[&str]| read(&directory, names).0.join(",").replace(r#""kind":"#, "");
         assert_eq!(kinds(&["b.yaml", "a.yaml", "b.yaml"]), r#"{"B"},{"A"}"#);
         assert_eq!(kinds(&["b.yaml", ""]), r#"{"B"},{"A"}"#);
-        // In a directory, a file without an object does no harm.
+        // In a directory, a file without an object is not an error.
         assert_eq!(read(&directory, &[""]).1, [""; 0]);
         assert_eq!(read(&directory, &["c.yaml"]).1, ["c.yaml: there is no object in it"]);
     }

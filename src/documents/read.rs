@@ -1,4 +1,4 @@
-//! Files to documents.
+//! Reads files into documents.
 
 use std::fs;
 use std::io::Read;
@@ -8,27 +8,26 @@ use crate::yaml::{self, Document};
 
 use super::{FileError, FileErrorKind, Listing, list};
 
-/// The size of the largest file that is read, in bytes.
+/// The largest file that is read, in bytes.
 pub const MAX_FILE_BYTES: u64 = 8 << 20;
 
-/// Stands for standard input where objects are read.
+/// The path that stands for standard input where objects are read.
 pub const STDIN: &str = "-";
 
-/// One file.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// Its path, as the user named it or as it was found in a directory.
+    /// The path as given, or as found in a directory.
     pub path: PathBuf,
-    /// Its documents; none if it holds only comments.
+    /// The documents; empty if the file holds only comments.
     pub documents: Vec<Document>,
 }
 
-/// The files that could be read, and why others could not.
+/// The files that could be read, and the errors of the others.
 #[derive(Debug, Default)]
 pub struct Files {
-    /// By path.
+    /// Ordered by path.
     pub files: Vec<File>,
-    /// By path.
+    /// Ordered by path.
     pub errors: Vec<FileError>,
 }
 
@@ -61,7 +60,7 @@ pub(super) fn read_from(input: impl Read) -> Result<Vec<Document>, FileErrorKind
     parse(&read_limited(input, MAX_FILE_BYTES)?)
 }
 
-/// The bytes of the file at `path`. More than `limit` of them are an error.
+/// The bytes of the file at `path`. Fails if there are more than `limit`.
 pub fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, FileErrorKind> {
     let file = fs::File::open(path)?;
     if file.metadata()?.is_dir() {

@@ -1,4 +1,4 @@
-//! Reads files that other processes may be writing.
+//! Reads files that other processes may be writing to.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use super::{Diagnostic, FileStamps, read_bytes};
 
-/// How many milliseconds to wait after each attempt at which files changed while they were read.
+/// The pause in milliseconds after each attempt during which files changed.
 const PAUSES: [u64; 5] = [1, 2, 4, 8, 16];
 
-/// Files as they were at one moment.
+/// A consistent state of files.
 #[derive(Debug)]
 pub struct StableRead {
     /// Their metadata.
@@ -25,16 +25,16 @@ pub struct StableRead {
 /// The contents of files.
 #[derive(Debug)]
 pub enum Contents {
-    /// The digest is the one that was given.
+    /// The contents have the digest that was given.
     Unchanged,
     /// The bytes of each file, in the order of [`FileStamps::files`], or why it can't be read.
     Read(Vec<Result<Vec<u8>, String>>),
-    /// The files changed at each attempt.
+    /// The files changed during each attempt.
     Unstable(Vec<Diagnostic>),
 }
 
-/// Reads the files at `paths`, all of them as they were at one moment. A file longer than `limit` bytes is an error.
-/// `before` is the digest of the previous read.
+/// Reads a consistent state of the files at `paths`. A file longer than `limit` bytes is an error. `before`
+/// is the digest of the previous read.
 pub fn read_stable(paths: &[PathBuf], limit: u64, before: Option<u64>) -> StableRead {
     let mut stamps = FileStamps::read(paths);
     for pause in PAUSES {
@@ -54,7 +54,7 @@ pub fn read_stable(paths: &[PathBuf], limit: u64, before: Option<u64>) -> Stable
     StableRead { stamps: stamps.unsettled(), digest: None, contents: Contents::Unstable(errors) }
 }
 
-/// The bytes of a regular file. A pipe can be read only once, and may block.
+/// The bytes of a file. Pipes and devices are errors, because they can be read only once, and may block.
 fn content(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     match fs::metadata(path) {
         Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {

@@ -1,4 +1,4 @@
-//! Tells from file metadata whether files have changed.
+//! Detects changes of files by their metadata.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::{Diagnostic, FileErrorKind, list};
 
-/// The kernel stamps files with a clock that ticks every few milliseconds. A file that changed less than this before its
-/// metadata was read may change again without another stamp.
+/// The kernel takes timestamps from a clock that ticks every few milliseconds. A file that changed less than
+/// this before its metadata was read may change again with the same timestamp.
 const TICK: Duration = Duration::from_millis(50);
 
 /// The same for file systems that store times in seconds, or in steps of two seconds.
@@ -24,7 +24,7 @@ pub struct FileStamps {
     /// Directories without a file to read. Callers decide whether that is an error.
     pub empty_directories: Vec<Diagnostic>,
     dependencies: Vec<(PathBuf, Option<Stamp>)>,
-    /// Whether each later change gets another stamp.
+    /// Whether each later change is certain to change the metadata.
     settled: bool,
 }
 
@@ -51,8 +51,8 @@ impl Stamp {
         })
     }
 
-    /// Whether a change after `now` is certain to give another stamp. Decided by the time of change, which programs can't
-    /// set, unlike the time of modification.
+    /// Whether a change after `now` is certain to change the stamp. Uses ctime, because programs can set
+    /// mtime.
     fn is_settled(&self, now: SystemTime) -> bool {
         let (seconds, nanos) = self.changed;
         let (Ok(seconds), Ok(nanos)) = (u64::try_from(seconds), u32::try_from(nanos)) else { return false };
@@ -96,7 +96,7 @@ impl FileStamps {
             && self.dependencies == other.dependencies
     }
 
-    /// The same stamps, which [`is_current`](Self::is_current) never trusts.
+    /// The same stamps, for which [`is_current`](Self::is_current) is always false.
     pub(super) fn unsettled(self) -> Self {
         Self { settled: false, ..self }
     }
