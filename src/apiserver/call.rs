@@ -1,26 +1,26 @@
-//! Calls: one request, one answer, within a limit.
+//! Requests to the API server. Each has a timeout.
 
 use kube::api::{GetParams, ListParams, Patch, PatchParams, PostParams};
 use kube::core::Request;
 
 use super::{ApiServer, CALL_LIMIT, CallError, Kind, Stored};
 
-/// How many objects a page of a list holds.
+/// The page size of lists, in objects.
 const PAGE: u32 = 250;
 
-/// Which objects of a kind.
+/// Selects objects of a kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Within<'w> {
-    /// Those of this namespace; of all without it.
+    /// Objects of this namespace; of all namespaces if `None`.
     pub namespace: Option<&'w str>,
-    /// Those of this name.
+    /// The object with this name.
     pub name: Option<&'w str>,
 }
 
 #[derive(serde::Deserialize)]
 struct Page {
     metadata: PageMeta,
-    /// Go writes an empty list as null.
+    /// Go encodes an empty list as null.
     items: Option<Vec<Stored>>,
 }
 
@@ -31,7 +31,8 @@ struct PageMeta {
 }
 
 impl ApiServer {
-    /// The object of that name, as it is now; `None` if there is none. `namespace` is empty for a kind in none.
+    /// The object with this name; `None` if it does not exist. `namespace` is empty for a cluster-scoped
+    /// kind.
     pub async fn get(&self, kind: &Kind, namespace: &str, name: &str) -> Result<Option<Stored>, CallError> {
         let action = || format!("get {}", whole_name(kind, namespace, name));
         let request = request(kind, Some(namespace), [name], action)?.get(name, &GetParams::default());
@@ -42,7 +43,7 @@ impl ApiServer {
         }
     }
 
-    /// All such objects, as they are now, those at the end as of the beginning.
+    /// All selected objects. The pages of a list are of the same resource version.
     pub async fn list(&self, kind: &Kind, within: Within<'_>) -> Result<Vec<Stored>, CallError> {
         let action = || {
             let name = within.name.map(|name| format!(" called {name}")).unwrap_or_default();
@@ -68,8 +69,9 @@ impl ApiServer {
         }
     }
 
-    /// Merges `body`, a JSON object, into an object or into its subresource `sub`, and gives what it is then. With
-    /// `metadata.resourceVersion` in `body`, only if it is still that one.
+    /// Applies the JSON merge patch `body` to an object or to its subresource `sub`, and returns the patched
+    /// object. If `body` has `metadata.resourceVersion`, the server rejects the patch as a conflict when the
+    /// object has changed since.
     pub async fn merge_patch(
         &self,
         kind: &Kind,
@@ -91,7 +93,6 @@ impl ApiServer {
         self.stored(kind, request, action).await
     }
 
-    /// Makes an object.
     pub async fn create(
         &self,
         kind: &Kind,
@@ -129,7 +130,8 @@ impl ApiServer {
     }
 }
 
-/// A request for objects in `namespace` (of all without one; empty for a kind in none), after its parts have been checked.
+/// A request for objects in `namespace`: `None` for all namespaces, empty for a cluster-scoped kind. Fails if
+/// a name is not valid in a path.
 fn request<const N: usize>(
     kind: &Kind,
     namespace: Option<&str>,
@@ -143,7 +145,7 @@ fn request<const N: usize>(
     Ok(Request::new(kind.path(namespace)))
 }
 
-/// Names come out of annotations that anybody may have written, and go into paths.
+/// Checks a name that becomes part of a path. Names come from annotations, which users can write.
 fn check(name: &str, action: impl Fn() -> String) -> Result<(), CallError> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b':');
     let is_name = !matches!(name, "" | "." | "..") && name.len() <= 253 && name.bytes().all(plain);

@@ -1,11 +1,11 @@
-//! How a server calls the kinds that others name.
+//! Discovery of the kinds that the API server serves.
 
 use std::sync::PoisonError;
 
 use super::{ApiServer, CallError, Kind};
 
 impl ApiServer {
-    /// Whether the server has that kind at all. Everybody who may talk to it may ask that, also who may not read such objects.
+    /// Whether the server serves the kind. Discovery needs no rights on the objects of the kind.
     pub async fn serves(&self, kind: &Kind) -> Result<bool, CallError> {
         match self.resources(&kind.group, &kind.version).await {
             Ok(resources) => Ok(resources.iter().any(|(_, plural, _)| *plural == *kind.plural)),
@@ -14,7 +14,7 @@ impl ApiServer {
         }
     }
 
-    /// The kind that objects with this group, version and kind are of, as the server says. It is asked once a kind.
+    /// The kind with this group, version and kind name, from discovery. The result is cached.
     pub async fn kind(&self, group: &str, version: &str, kind: &str) -> Result<Kind, CallError> {
         let api_version = api_version(group, version);
         let key = format!("{api_version} {kind}");
@@ -38,7 +38,7 @@ impl ApiServer {
         Ok(found)
     }
 
-    /// Kind, plural, and whether they are in namespaces, of all that there is in a version of a group.
+    /// Kind, plural, and whether it is namespaced, of each resource of a group version.
     async fn resources(&self, group: &str, version: &str) -> Result<Vec<(String, String, bool)>, CallError> {
         let api_version = api_version(group, version);
         let action = || format!("find out which kinds the API server has in {api_version}");

@@ -1,25 +1,23 @@
-//! What goes wrong with an API server.
+//! Errors of connections and calls to an API server.
 
 use std::path::{Path, PathBuf};
 
 use kube::config::{InClusterError, KubeconfigError};
 
-/// Why nobody can tell which server it is, or as whom to talk to it.
+/// Why no client could be created.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// The kubeconfig file.
+    /// The kubeconfig file is missing or invalid.
     #[error("failed to use the kubeconfig {}", path.display())]
     Kubeconfig {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// What a pod is told about its cluster.
+    /// The environment or the service account of the pod is missing or invalid.
     #[error("failed to find the API server of the cluster that this is a pod of (--in-cluster)")]
     InCluster(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The certificates or the address in it.
+    /// The certificates or the address are invalid.
     #[error("failed to make a client of the API server")]
     Client(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
@@ -38,11 +36,11 @@ impl ConnectError {
     }
 }
 
-/// Why a call came to nothing.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to {action}: {cause}")]
 pub struct CallError {
-    /// What was tried, on which object.
+    /// The attempted action, with the object.
     action: String,
     cause: Cause,
 }
@@ -64,22 +62,22 @@ enum Cause {
 }
 
 impl CallError {
-    /// Somebody else has written the object meanwhile, or it is there already.
+    /// The object was changed by another writer, or already exists.
     pub fn is_conflict(&self) -> bool {
         matches!(self.cause, Cause::Refused { code: 409, .. })
     }
 
-    /// The server does not serve that kind at all.
+    /// The server does not serve the kind.
     pub fn is_not_served(&self) -> bool {
         matches!(self.cause, Cause::NotServed(_))
     }
 
-    /// The object is not there.
+    /// The object does not exist.
     pub fn is_not_found(&self) -> bool {
         matches!(self.cause, Cause::Refused { code: 404, .. })
     }
 
-    /// The server said no, and will go on saying it until something else changes.
+    /// The server rejected the request, and a retry without other changes will fail too.
     pub fn is_refusal(&self) -> bool {
         match &self.cause {
             Cause::Refused { code, .. } => (400..500).contains(code) && !matches!(code, 408 | 409 | 429),
@@ -88,7 +86,7 @@ impl CallError {
         }
     }
 
-    /// The server did not let us.
+    /// The server denied access (401 or 403).
     pub fn is_forbidden(&self) -> bool {
         matches!(self.cause, Cause::Refused { code: 401 | 403, .. })
     }
@@ -114,11 +112,11 @@ impl CallError {
     }
 }
 
-/// What `error` comes down to.
 fn cause(resource: &str, error: &kube::Error) -> Cause {
     match error {
         kube::Error::Api(status) => {
-            // Of an object that is not there the server says which one. A path that it does not know gets a bare 404.
+            // For a missing object the server's answer names the object. For an unknown path it is a bare
+            // 404.
             let names_it = status.details.as_ref().is_some_and(|details| !details.name.is_empty());
             if status.code == 404 && !names_it {
                 return Cause::NotServed(resource.to_owned());
@@ -134,7 +132,7 @@ fn cause(resource: &str, error: &kube::Error) -> Cause {
     }
 }
 
-/// An error in one line: the server's words where it has some.
+/// An error in one line, with the server's message if there is one.
 pub(super) fn told(error: &kube::Error) -> String {
     match error {
         kube::Error::Api(status) => format!("{} ({} {})", status.message, status.code, status.reason),
@@ -142,7 +140,7 @@ pub(super) fn told(error: &kube::Error) -> String {
     }
 }
 
-/// An error and its sources, each once: many of them say what their source says.
+/// An error and its sources. A source whose text is already part of the message is left out.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

@@ -1,4 +1,4 @@
-//! Kinds of objects, as an API server names them in paths.
+//! Kinds of objects, with the names that are used in paths of the API server.
 
 use std::fmt;
 
@@ -6,18 +6,18 @@ use kube::core::ApiResource;
 
 use crate::domain::{POLICY_GROUP, POLICY_VERSION, PolicyKind};
 
-/// A kind of objects that an API server serves.
+/// A kind of objects.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Kind {
     /// The API group; empty for the core group.
     pub group: std::borrow::Cow<'static, str>,
-    /// The version in it.
+    /// The version in the group.
     pub version: std::borrow::Cow<'static, str>,
     /// The kind, for instance `Work`.
     pub kind: std::borrow::Cow<'static, str>,
-    /// What it is called in paths, for instance `works`.
+    /// The plural name in paths, for instance `works`.
     pub plural: std::borrow::Cow<'static, str>,
-    /// Whether its objects are in namespaces.
+    /// Whether the kind is namespaced.
     pub namespaced: bool,
 }
 
@@ -40,7 +40,6 @@ impl Kind {
     /// Kubernetes' `Lease`.
     pub const LEASE: Self = Self::of("coordination.k8s.io", "v1", "Lease", "leases", true);
 
-    /// A kind by these names.
     pub const fn of(
         group: &'static str,
         version: &'static str,
@@ -67,7 +66,7 @@ impl Kind {
         }
     }
 
-    /// `plural.group`, as in rights and on kubectl's command line.
+    /// `plural.group`, as in RBAC messages and on kubectl's command line.
     pub fn resource(&self) -> String {
         if self.group.is_empty() {
             self.plural.to_string()
@@ -76,7 +75,7 @@ impl Kind {
         }
     }
 
-    /// The path of all its objects, or of those in a namespace.
+    /// The path of all objects, or of those in a namespace.
     pub(super) fn path(&self, namespace: Option<&str>) -> String {
         let root = if self.group.is_empty() { "/api" } else { "/apis" };
         let within = namespace.map(|namespace| format!("/namespaces/{namespace}")).unwrap_or_default();

@@ -1,16 +1,17 @@
-//! A Kubernetes API server: reads, watches and writes of its objects, as text.
+//! A client of a Kubernetes API server: reads, watches and writes objects as text.
 //!
-//! The only place that knows the `kube` crate's client. It knows no more of an object than its metadata: what else is in it is
-//! for those who ask, out of the text as the server sent it ([`Stored::text`]), so that no number or null is lost on the way.
+//! Only this module uses the client of the `kube` crate. It reads no more of an object than its metadata.
+//! Callers parse the rest from the text that the server sent ([`Stored::text`]), so that numbers and nulls
+//! are preserved.
 //!
-//! What holds:
+//! Invariants:
 //!
-//! * which server that is has been said, by a kubeconfig file or by "in cluster"; it is never guessed;
-//! * a call ends: it has a limit of its own ([`CALL_LIMIT`]), whatever the server does;
-//! * "not there" is told only of an object of a kind that the server serves. A kind that it does not serve is an error
-//!   ([`CallError::is_not_served`]), so that a missing definition is never taken for a missing object;
-//! * names out of other objects are checked before they become part of a path;
-//! * a watch recovers by itself, for ever, waiting longer each time, with jitter.
+//! * the server is given explicitly, by a kubeconfig file or as "in cluster", and never guessed;
+//! * each call has a timeout ([`CALL_LIMIT`]);
+//! * an object is reported as missing only if the server serves its kind. Otherwise the result is an error
+//!   ([`CallError::is_not_served`]), so that a missing CRD is not taken for a missing object;
+//! * names from other objects are validated before they become part of a path;
+//! * a watch retries forever, with exponential backoff and jitter.
 
 mod call;
 mod discovery;
@@ -37,22 +38,22 @@ pub use kind::Kind;
 pub use stored::Stored;
 pub use watch::{Event, ObjectKey, StoredMetadata};
 
-/// The longest that one call may take. Who waits for an admission review waits ten seconds.
+/// The timeout of one call. An admission review times out after ten seconds.
 pub const CALL_LIMIT: Duration = Duration::from_secs(8);
 
-/// The longest that it may take to connect.
+/// The timeout of a connection attempt.
 const CONNECT_LIMIT: Duration = Duration::from_secs(4);
 
-/// How a server is found, and as whom it is talked to.
+/// How to find the server, and the identity to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// As the current context of this kubeconfig file says.
+    /// The current context of this kubeconfig file.
     Kubeconfig(PathBuf),
-    /// The server of the cluster that this process is a pod of, as its service account.
+    /// The cluster of this pod, with the pod's service account.
     InCluster,
 }
 
-/// An API server. All clones are one.
+/// A client of an API server. Clones share connections and caches.
 #[derive(Clone)]
 pub struct ApiServer {
     client: Client,
@@ -68,28 +69,28 @@ impl fmt::Debug for ApiServer {
 }
 
 impl ApiServer {
-    /// A server that is found so. It is not asked anything yet. Needs a runtime around it.
+    /// Creates a client. Sends no request. Must be called in a Tokio runtime.
     pub async fn new(access: &Access) -> Result<Self, ConnectError> {
         let mut config = match access {
             Access::Kubeconfig(path) => from_file(path).await?,
             Access::InCluster => Config::incluster().map_err(ConnectError::in_cluster)?,
         };
         config.connect_timeout = Some(CONNECT_LIMIT);
-        // Watches are long silences; calls have their own limit.
+        // A watch may be silent for long. Calls have their own timeout.
         config.read_timeout = None;
-        // What the environment says about proxies is meant for other programs.
+        // Ignore proxies from the environment, which are meant for other programs.
         let address = config.cluster_url.to_string().trim_end_matches('/').to_owned();
         let pod_namespace = matches!(access, Access::InCluster).then(|| config.default_namespace.clone());
         let client = Client::try_from(config).map_err(ConnectError::client)?;
         Ok(Self { client, address, pod_namespace, kinds: Arc::default() })
     }
 
-    /// Where it is, for the log.
+    /// The URL, for logs.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// The namespace of the pod that this process is, where that is how the server was found.
+    /// The namespace of this pod, if the server was found by [`Access::InCluster`].
     pub fn pod_namespace(&self) -> Option<&str> {
         self.pod_namespace.as_deref()
     }

@@ -1,4 +1,4 @@
-//! Objects as an API server has them.
+//! Objects as stored by an API server.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use kube::core::{ApiResource, DynamicResourceScope};
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde_json::value::RawValue;
 
-/// An object as an API server has it.
+/// An object as stored by an API server.
 #[derive(Clone, Debug)]
 pub struct Stored {
     metadata: ObjectMeta,
@@ -16,27 +16,25 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// Its metadata.
     pub fn metadata(&self) -> &ObjectMeta {
         &self.metadata
     }
 
-    /// Its name; an API server has no object without one.
     pub fn name(&self) -> &str {
         self.metadata.name.as_deref().unwrap_or_default()
     }
 
-    /// Its namespace; empty for an object in none.
+    /// The namespace; empty for a cluster-scoped object.
     pub fn namespace(&self) -> &str {
         self.metadata.namespace.as_deref().unwrap_or_default()
     }
 
-    /// What it was when it was read: another one means that it has been written since.
+    /// The resource version when the object was read. It changes with each write.
     pub fn resource_version(&self) -> &str {
         self.metadata.resource_version.as_deref().unwrap_or_default()
     }
 
-    /// The whole of it, as the server sent it. In a list that is without `apiVersion` and `kind` for built-in kinds.
+    /// The JSON text that the server sent. Items of lists of built-in kinds have no `apiVersion` and `kind`.
     pub fn text(&self) -> &str {
         self.text.get()
     }

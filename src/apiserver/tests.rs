@@ -25,7 +25,7 @@ async fn a_server_that_is_not_there_is_no_refusal() {
     assert!(error.to_string().starts_with("failed to get Cluster.cluster.karmada.io a: "), "{error}");
 }
 
-/// A server at a port that nobody listens on.
+/// A server at a port without a listener.
 fn nobody() -> ApiServer {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

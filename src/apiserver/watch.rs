@@ -1,7 +1,8 @@
 //! Watches of all objects of a kind.
 //!
-//! `kube`'s `watcher` lists, watches, and starts again after errors and after 410 Gone. The objects that a new list no
-//! longer shows are reported as deleted here, so that callers handle neither relists nor lost events.
+//! The `watcher` of `kube` lists, watches, and restarts after errors and after 410 Gone. This module reports
+//! the objects that are missing from a new list as deleted, so that callers handle neither relists nor lost
+//! events.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -20,17 +21,14 @@ use super::{ApiServer, Kind, Stored};
 /// The metadata of an object.
 pub type StoredMetadata = PartialObjectMeta<Stored>;
 
-/// Names an object of a kind. The namespace is empty for a kind that has none.
+/// The namespace and name of an object. The namespace is empty for a cluster-scoped kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObjectKey {
-    /// The namespace.
     pub namespace: String,
-    /// The name.
     pub name: String,
 }
 
 impl ObjectKey {
-    /// The key of an object.
     pub fn of(object: &impl Resource) -> Self {
         let metadata = object.meta();
         Self {
@@ -60,7 +58,7 @@ pub enum Event<K = Stored> {
     },
 }
 
-/// How long a server keeps a watch open, and so the longest that a dead connection goes unnoticed.
+/// How long the server keeps a watch open, which bounds how long a dead connection goes unnoticed.
 const WATCH_SECONDS: u32 = 120;
 
 impl ApiServer {
@@ -89,7 +87,7 @@ impl ApiServer {
 #[derive(Debug, Default)]
 struct KnownKeys {
     all: BTreeSet<ObjectKey>,
-    /// Those that the current list has not shown so far.
+    /// Objects that the current list has not reported yet.
     unlisted: BTreeSet<ObjectKey>,
 }
 
@@ -164,7 +162,7 @@ mod tests {
         assert_eq!(report(watcher::Event::InitDone), "synced");
         assert_eq!(report(watcher::Event::Apply(object("c"))), "+c");
         assert_eq!(report(watcher::Event::Delete(object("b"))), "-shop/b");
-        // A list that fails half way is begun again.
+        // A list that fails is started again.
         assert_eq!(report(watcher::Event::Init), "");
         assert_eq!(report(watcher::Event::InitApply(object("a"))), "+a");
         assert_eq!(report(watcher::Event::Init), "");
