@@ -1,4 +1,4 @@
-//! Allocations that are remembered until the process ends, and labels of clusters.
+//! A ledger in memory, and labels of clusters from the command line.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,14 +9,14 @@ use futures_util::future::{BoxFuture, ready};
 use super::{ClusterLister, Ledger, LedgerError, LookupError, Swap};
 use crate::domain::{AllocationKey, Binding, Cluster, ClusterKind, ClusterName};
 
-/// A ledger that is gone with the process.
+/// A ledger that is lost when the process ends.
 #[derive(Debug, Default)]
 pub struct MemoryLedger {
     entries: Mutex<HashMap<AllocationKey, ClusterName>>,
 }
 
 impl MemoryLedger {
-    /// A ledger that holds these entries; of several with one key, the last.
+    /// A ledger with these entries. The last entry of a key is used.
     pub fn with_entries(entries: impl IntoIterator<Item = (AllocationKey, ClusterName)>) -> Self {
         Self { entries: Mutex::new(entries.into_iter().collect()) }
     }
@@ -36,7 +36,7 @@ impl MemoryLedger {
     }
 }
 
-/// Labels of clusters that were given on the command line, over what is known of them elsewhere.
+/// Labels of clusters from the command line. They override the labels from other sources.
 #[derive(Debug, Default)]
 pub struct MemoryLabels {
     labels: BTreeMap<ClusterName, BTreeMap<String, String>>,
@@ -44,7 +44,7 @@ pub struct MemoryLabels {
 }
 
 impl MemoryLabels {
-    /// These labels; each replaces what `beneath` says about that label of that cluster.
+    /// These labels override those of the clusters in `beneath`.
     pub fn new(
         labels: BTreeMap<ClusterName, BTreeMap<String, String>>,
         beneath: Option<Arc<dyn ClusterLister>>,
@@ -113,7 +113,7 @@ impl Ledger for MemoryLedger {
         expected: Option<&'a ClusterName>,
         cluster: &'a ClusterName,
     ) -> BoxFuture<'a, Result<Swap, LedgerError>> {
-        // Not before it is polled: a future that is made and dropped writes nothing.
+        // Swaps when it is polled: a future that is dropped without a poll writes nothing.
         async move { Ok(self.swap(key, expected, cluster)) }.boxed()
     }
 }

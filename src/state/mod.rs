@@ -1,8 +1,9 @@
-//! What the service knows beyond the request, behind ports: the [`Ledger`], bindings ([`BindingLister`]), Works
+//! The state outside of the request, behind traits: the [`Ledger`], bindings ([`BindingLister`]), Works
 //! ([`WorkLister`]) and clusters ([`ClusterLister`]).
 //!
-//! The ports are named by what they do, their implementations by what backs them: `memory` and `file` for the ledger, `files` for
-//! all others, which it reads into a `snapshot`; `kube`, an API server, for all of them. Only the composition root chooses among those; the service sees the ports alone.
+//! The modules are named after the storage: `memory` and `file` implement the ledger, `files` implements the
+//! other traits with a `snapshot`, and `kube` implements all of them on an API server. Only the composition
+//! root chooses among them. The service uses only the traits.
 
 pub mod file;
 pub mod files;
@@ -21,27 +22,28 @@ use crate::domain::{
     AllocationKey, Binding, BindingName, Cluster, ClusterKind, ClusterName, Delivery, Workload,
 };
 
-/// Where allocations are remembered.
+/// Stores allocations.
 ///
-/// An entry is the cluster that an allocation of a workload is in. It changes only by
-/// [`compare_and_swap`](Self::compare_and_swap), so that of several writers that saw the same thing exactly one succeeds.
+/// An entry is the cluster that an allocation of a workload has picked. It is changed only by
+/// [`compare_and_swap`](Self::compare_and_swap), so that of several writers with the same expected entry
+/// exactly one succeeds.
 pub trait Ledger: Send + Sync + fmt::Debug {
-    /// Whether entries are kept on the binding of their workload, so that it has to be given.
+    /// Whether entries are stored on the binding of their workload. The binding must be given then.
     fn is_on_bindings(&self) -> bool {
         false
     }
 
-    /// The cluster under `key`, if there is an entry. `binding` is that of the workload, where it has been read; what is on it
-    /// is as old as that.
+    /// The cluster under `key`, if there is an entry. `binding` is the binding of the workload, if it has
+    /// been read. A ledger on bindings reads the entry from it.
     fn read<'a>(
         &'a self,
         key: &'a AllocationKey,
         binding: Option<&'a Binding>,
     ) -> BoxFuture<'a, Result<Option<ClusterName>, LedgerError>>;
 
-    /// Puts `cluster` under `key`, provided that `expected` is what is there now (`None`: nothing).
+    /// Writes `cluster` under `key` if the current entry is `expected` (`None`: no entry).
     ///
-    /// When this answers [`Swap::Done`] the entry survives whatever the implementation promises to survive.
+    /// After [`Swap::Done`] the entry is as durable as the implementation promises.
     fn compare_and_swap<'a>(
         &'a self,
         key: &'a AllocationKey,
@@ -51,30 +53,30 @@ pub trait Ledger: Send + Sync + fmt::Debug {
     ) -> BoxFuture<'a, Result<Swap, LedgerError>>;
 }
 
-/// What came of a [`Ledger::compare_and_swap`].
+/// The result of [`Ledger::compare_and_swap`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Swap {
     /// The entry is written.
     Done,
-    /// Something else was there: this, as far as can be told. Nothing is written.
+    /// The current entry is not the expected one. Holds the current entry if it is known. Nothing is written.
     Lost(Option<ClusterName>),
 }
 
-/// Why the ledger could not be used. Nothing is written then, as far as anybody can see.
+/// Why the ledger failed. After a failed write, a later read shows whether the entry was written.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to {action}")]
 pub struct LedgerError {
-    /// What was tried, with the file or object that it was tried on.
+    /// The attempted action, with the file or object.
     pub action: String,
-    /// Why it did not work.
     #[source]
     pub source: Box<dyn std::error::Error + Send + Sync>,
 }
 
-/// Where bindings are read, as they are at the moment of asking: a stale one would make a wrong revision, which nothing
-/// makes anew.
+/// Reads bindings at each lookup, because a stale one would cause a wrong revision that no later event
+/// corrects.
 pub trait BindingLister: Send + Sync + fmt::Debug {
-    /// The binding of `workload`. `named` is the one that a Work says it belongs to, where a Work is asked about.
+    /// The binding of `workload`. `named` is the name in the annotations of the Work, if the request is about
+    /// a Work.
     fn find<'a>(
         &'a self,
         workload: &'a Workload,
@@ -82,26 +84,26 @@ pub trait BindingLister: Send + Sync + fmt::Debug {
     ) -> BoxFuture<'a, Result<BindingLookup, LookupError>>;
 }
 
-/// What came of [`BindingLister::find`].
+/// The result of [`BindingLister::find`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BindingLookup {
-    /// This is it.
     Found(Binding),
-    /// There is none any more, says who has to know.
+    /// The binding certainly does not exist any more.
     Gone,
 }
 
-/// Where clusters are known.
+/// Looks up clusters.
 pub trait ClusterLister: Send + Sync + fmt::Debug {
-    /// What is known about the cluster of that name, to which a workload in `namespace` goes (empty: one in no namespace);
-    /// `None` if nothing is.
+    /// The cluster with this name for a workload in `namespace` (empty for a cluster-scoped workload); `None`
+    /// if it is unknown.
     fn known<'a>(
         &'a self,
         name: &'a ClusterName,
         namespace: &'a str,
     ) -> BoxFuture<'a, Result<Option<Cluster>, LookupError>>;
 
-    /// All that goes by that name for a workload in `namespace`, each as what it is. Who does not know as what gives nothing.
+    /// All clusters and targets with this name for a workload in `namespace`, with their kinds. Empty if the
+    /// implementation has no kinds.
     fn namesakes<'a>(
         &'a self,
         _name: &'a ClusterName,
@@ -111,10 +113,11 @@ pub trait ClusterLister: Send + Sync + fmt::Debug {
     }
 }
 
-/// Where Works are read, as they are at the moment of asking.
+/// Reads Works at each lookup.
 pub trait WorkLister: Send + Sync + fmt::Debug {
-    /// What the Works of all clusters say about `workload`, at most one a cluster, those on their way out included. `called` is
-    /// the name of a Work that delivers it, where that is known: it is called the same for every cluster.
+    /// The deliveries of `workload` by the Works of all clusters, at most one per cluster, including Works
+    /// that are being deleted. `called` is the name of a Work that delivers it, if it is known; the Works of
+    /// all clusters have the same name.
     fn delivering<'a>(
         &'a self,
         workload: &'a Workload,
@@ -122,19 +125,20 @@ pub trait WorkLister: Send + Sync + fmt::Debug {
     ) -> BoxFuture<'a, Result<Vec<Delivery>, LookupError>>;
 }
 
-/// Where templates are read, as they are at the moment of asking.
+/// Reads resource templates at each lookup.
 pub trait TemplateLister: Send + Sync + fmt::Debug {
-    /// The resource template of `workload`, as text; `None` if there is none.
+    /// The resource template of `workload` as JSON text; `None` if it does not exist.
     fn template<'a>(&'a self, workload: &'a Workload) -> BoxFuture<'a, Result<Option<String>, LookupError>>;
 }
 
-/// Why there is no answer from a [`BindingLister`], a [`WorkLister`] or a [`ClusterLister`].
+/// Why a lookup failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LookupError {
-    /// It is not in what was given to look in, which does not mean that there is none. Says where, and what to do.
+    /// The object is not in the given sources, but may exist elsewhere. The message says where it was looked
+    /// for, and what to change.
     #[error("{0}")]
     Lacking(String),
-    /// It could not be looked up, or not be told from others. Says why, and what to do.
+    /// The lookup failed, or the result is ambiguous. The message says why, and what to change.
     #[error("{0}")]
     Failed(String),
 }

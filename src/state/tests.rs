@@ -1,4 +1,4 @@
-//! What every ledger promises, and the words that the tests of ledgers share.
+//! Tests of the guarantees of all ledgers, and shared helpers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::memory::MemoryLedger;
 use super::{Ledger, Swap};
 use crate::domain::{AllocationKey, ClusterName};
 
-/// The entries of a ledger, as the tests compare them.
+/// The entries of a ledger in comparable form.
 pub(super) type Model = BTreeMap<AllocationKey, ClusterName>;
 
 pub(super) fn key(name: &str) -> AllocationKey {
@@ -27,7 +27,7 @@ pub(super) fn cluster(name: &str) -> ClusterName {
     ClusterName::new(name).expect("a name")
 }
 
-/// Keys out of few short texts, so that their fields often join to the same text.
+/// Keys from few short texts, so that the concatenations of their fields are often equal.
 pub(super) fn any_key() -> impl Strategy<Value = AllocationKey> {
     let field = || prop_oneof!["[ab]{0,2}", "\\PC{0,3}", Just("\n\u{0}\"\\".to_owned())];
     (field(), field(), field(), field(), field()).prop_map(|(allocation, group, kind, namespace, name)| {
@@ -44,7 +44,7 @@ pub(super) async fn swap(ledger: &dyn Ledger, name: &str, expected: Option<&str>
     ledger.compare_and_swap(&key(name), None, expected.as_ref(), &cluster(to)).await.expect("a usable ledger")
 }
 
-/// Runs `test` with an empty ledger of each kind.
+/// Runs `test` with an empty ledger of each implementation.
 async fn with_each<F: Future<Output = ()>>(test: impl Fn(Arc<dyn Ledger>) -> F) {
     test(Arc::new(MemoryLedger::default())).await;
     let directory = tempfile::tempdir().expect("a directory");

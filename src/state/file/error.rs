@@ -1,4 +1,4 @@
-//! Why a ledger in a file cannot be opened.
+//! Errors of opening a ledger in a file.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,48 +6,42 @@ use std::path::{Path, PathBuf};
 const REMEDY: &str = "it is left as it is: restore it from a backup, or move it away to start with an empty ledger; \
                       the workloads' allocations are then chosen anew, unless Works or pins say where they are";
 
-/// Why [`FileLedger::open`](super::FileLedger::open) failed. A file that was there is unchanged.
+/// Why [`FileLedger::open`](super::FileLedger::open) failed. An existing file is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Another process has the ledger open.
     #[error("failed to lock the ledger {0:?}: another process has it open; a ledger has one user at a time")]
     Held(PathBuf),
-    /// The path leads to something that is not a regular file.
+    /// The path is not that of a regular file.
     #[error("failed to open the ledger {0:?}: it is not a regular file")]
     NotAFile(PathBuf),
-    /// The file is not a ledger of this version, or is damaged.
+    /// The file is damaged, or is not a ledger of this version.
     #[error("failed to read the ledger {path:?}: {damage}; {REMEDY}")]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        damage: Damage,
-    },
-    /// The operating system refused.
+    Damaged { path: PathBuf, damage: Damage },
+    /// An error of the operating system.
     #[error("failed to {action} {path:?}")]
     Io {
-        /// What was tried.
+        /// The attempted action.
         action: &'static str,
-        /// On which file or directory.
+        /// The file or directory.
         path: PathBuf,
-        /// Its answer.
         #[source]
         source: io::Error,
     },
 }
 
 impl OpenError {
-    /// For `map_err`: `action` was tried on `path`.
+    /// For `map_err`: creates the error of `action` on `path`.
     pub(super) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { action, path, source }
     }
 }
 
-/// Why a file is not read as a ledger.
+/// Why a file can't be read as a ledger.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
-    /// A text ledger, as reviser wrote it before it used redb.
+    /// The text format of versions of reviser that did not use redb.
     #[error(
         "it has the text format of earlier builds (\"reviser-ledger v1\"), which this version does not read"
     )]
@@ -61,7 +55,7 @@ pub enum Damage {
     /// A ledger of another version.
     #[error("it has version {0:?}, and this program knows only version \"2\"")]
     Version(String),
-    /// A checksum does not fit, or the database cannot be read.
+    /// A checksum does not match, or the database can't be read.
     #[error("it is damaged ({0})")]
     Corrupted(String),
 }

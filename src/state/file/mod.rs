@@ -1,19 +1,19 @@
-//! Allocations in a file of the local disk: [`FileLedger`].
+//! A ledger in a local file: [`FileLedger`].
 //!
-//! The file is a database of `redb` (`store`). One thread writes to it (`writer`); all entries are in memory too,
-//! and are read from there, so that a request waits for the disk only when it writes.
+//! The file is a `redb` database (`store`). One thread writes to it (`writer`). Reads are served from a copy
+//! of all entries in memory, so that a request waits for the disk only when it writes.
 //!
-//! What holds at any moment, whatever is killed or fails:
+//! Invariants, also after a crash or a failed write:
 //!
-//! * a swap that was answered as done is found again at the next start. One that was not answered is found whole or
-//!   not at all;
-//! * readers see only what is on disk;
-//! * as long as the path does not lead to the file that is open, as it was left, nothing is written and no swap is
-//!   answered as done (`place`);
-//! * a file that is damaged, or that this version did not write, is refused and stays as it is;
-//! * one process has the ledger open.
+//! * a swap that was reported as done is found after a restart. A swap without a reported result is found
+//!   completely or not at all;
+//! * readers see only entries that are on disk;
+//! * if the file at the path was deleted, replaced or changed by another process, nothing is written and no
+//!   swap is reported as done (`place`);
+//! * a file that is damaged, or was not written by this version, is refused and left unmodified;
+//! * only one process has the ledger open.
 //!
-//! File locks and syncs have to work, which those of network file systems often do not.
+//! File locks and syncs must work. On network file systems they often do not.
 
 mod error;
 mod place;
@@ -41,19 +41,19 @@ use self::writer::{Request, Writer};
 use super::{Ledger, LedgerError, Swap};
 use crate::domain::{AllocationKey, Binding, ClusterName};
 
-/// A ledger that survives the end of the process and a power failure.
+/// A ledger that survives a restart and a power failure.
 #[derive(Debug)]
 pub struct FileLedger {
     path: PathBuf,
     entries: Arc<RwLock<Entries>>,
-    /// `None` only while this is dropped.
+    /// `None` only in `drop`.
     requests: Option<Sender<Request>>,
     writer: Option<JoinHandle<()>>,
 }
 
 impl FileLedger {
-    /// Opens the ledger at `path`; makes an empty one where no file or an empty file is. Blocks while it reads the
-    /// whole file.
+    /// Opens the ledger at `path`. Creates an empty one if there is no file or an empty file. Blocks while it
+    /// reads the whole file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = resolve(path.as_ref())?;
         let (store, entries) = Store::create(&path)?;
@@ -77,7 +77,7 @@ impl FileLedger {
         let (answer, answered) = oneshot::channel();
         let request =
             Request { key: key.clone(), expected: expected.cloned(), cluster: cluster.clone(), answer };
-        // Only a writer that panicked does not receive and answer.
+        // There is no answer only if the writer has panicked.
         let sent = self.requests.as_ref().is_some_and(|requests| requests.send(request).is_ok());
         let answer = if sent { answered.await.ok() } else { None };
         let answer = answer.unwrap_or_else(|| Err(Arc::new(io::Error::other("its writer has stopped"))));
@@ -109,17 +109,17 @@ impl Ledger for FileLedger {
 }
 
 impl Drop for FileLedger {
-    /// Waits for the commit that is under way, so that the ledger can be opened again right after this.
+    /// Waits for the current commit, so that the ledger can be opened again immediately.
     fn drop(&mut self) {
         drop(self.requests.take());
         if let Some(writer) = self.writer.take() {
-            // A panic of the writer has been logged by the panic hook.
+            // The panic hook has logged a panic of the writer.
             let _ = writer.join();
         }
     }
 }
 
-/// The file that `path` means, links followed, so that a link stays a link.
+/// The file at `path`, with links followed, so that replacing the file does not replace a link.
 fn resolve(path: &Path) -> Result<PathBuf, OpenError> {
     let not_a_file = || OpenError::NotAFile(path.to_owned());
     match fs::symlink_metadata(path) {

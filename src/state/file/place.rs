@@ -1,24 +1,22 @@
-//! Whether the path of a ledger still leads to the file that is open, as it was left.
+//! Detects that the file of a ledger was deleted, replaced or changed by another process.
 //!
-//! A process that has a file open can write to it after it was deleted or replaced, and what it writes then is
-//! lost.
+//! A process can write to an open file after it was deleted or replaced, but these writes are lost.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// What to do about a file that is not there any more.
 const REMEDY: &str = "put back the very same file, or restore it from a backup and restart reviser; to start with an \
                       empty ledger move away what is there and restart";
 
-/// A path, and what identifies the file that it led to.
+/// A path, and the identity of the file at this path.
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) path: PathBuf,
     device: u64,
     inode: u64,
-    /// `None` if a commit failed, which may leave any length.
+    /// The length of the file. `None` after a failed commit, which may leave any length.
     bytes: Option<u64>,
 }
 
@@ -35,13 +33,13 @@ enum Lost {
 
 impl Place {
     pub(super) fn at(path: &Path) -> io::Result<Self> {
-        // Not followed: a link in the place of the file is another file.
+        // Links are not followed: a link that replaces the file is another file.
         let metadata = fs::symlink_metadata(path)?;
         let (device, inode) = (metadata.dev(), metadata.ino());
         Ok(Self { path: path.to_owned(), device, inode, bytes: Some(metadata.len()) })
     }
 
-    /// Fails unless the path leads to the same file, as long as it was.
+    /// Fails unless the path leads to the same file with the same length.
     pub(super) fn check(&self) -> io::Result<()> {
         let found = match Self::at(&self.path) {
             Ok(found) => found,
@@ -61,13 +59,13 @@ impl Place {
         }
     }
 
-    /// Takes note of the length after a commit.
+    /// Records the length of the file after a commit.
     pub(super) fn committed(&mut self) -> io::Result<()> {
         self.bytes = Self::at(&self.path)?.bytes;
         Ok(())
     }
 
-    /// Takes note that a commit failed.
+    /// Records that a commit failed.
     pub(super) fn failed(&mut self) {
         self.bytes = None;
     }

@@ -1,8 +1,8 @@
-//! The database of a ledger: one table in a file of `redb`.
+//! The database of a ledger: one table in a `redb` file.
 //!
-//! `redb` syncs a commit before it returns, finds the last whole commit after a crash, and locks the file. It
-//! trusts the rest of a file that was closed properly, so that a file is checked on a copy in memory first: one
-//! that is damaged or not ours is refused before anything is written to it.
+//! `redb` syncs a commit before it returns, recovers the last complete commit after a crash, and locks the
+//! file. It does not verify a file that was closed cleanly, so a copy in memory is verified first. A damaged
+//! or foreign file is refused before anything is written to it.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -22,29 +22,29 @@ use crate::domain::{AllocationKey, ClusterName};
 /// Allocation, group, kind, namespace and name.
 type Key = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
-/// The clusters of allocations. The name of the table says the version of its contents.
+/// Maps allocations to clusters. The name of the table has the version of the format.
 const TABLE: TableDefinition<'_, Key, &str> = TableDefinition::new("reviser-ledger-v2");
 const TABLE_PREFIX: &str = "reviser-ledger-v";
 
-/// How the text ledgers of earlier builds begin.
+/// The start of ledgers in the text format of earlier versions.
 const TEXT_FORMAT: &[u8] = b"reviser-ledger v";
 
-/// A ledger is read once and then only written, so a cache is of little use.
+/// A ledger is read once and then only written, so a larger cache has no benefit.
 const CACHE_BYTES: usize = 1 << 20;
 
 pub(super) type Entries = HashMap<AllocationKey, ClusterName>;
 
-/// An open ledger. It has the file locked.
+/// An open ledger. Holds the lock on the file.
 pub(super) struct Store(pub(super) Database);
 
 impl Store {
-    /// Opens the ledger at `path`, and makes an empty one where no file or an empty file is.
+    /// Opens the ledger at `path`. Creates an empty one if there is no file or an empty file.
     pub(super) fn create(path: &Path) -> Result<(Self, Entries), OpenError> {
         create_if_empty(path)?;
         Self::open(path)
     }
 
-    /// Opens the ledger at `path`.
+    /// Opens the existing ledger at `path`.
     pub(super) fn open(path: &Path) -> Result<(Self, Entries), OpenError> {
         let entries = examine(path)?;
         let failed = |error: DatabaseError| match error {
@@ -57,13 +57,12 @@ impl Store {
             }
         };
         let database = Builder::new().set_cache_size(CACHE_BYTES).open(path).map_err(failed)?;
-        // A process that made this file may have been killed before the directory was synced.
+        // The process that created this file may have been killed before it synced the directory.
         sync_directory(path).map_err(OpenError::io("sync the directory of the ledger", path))?;
         Ok((Self(database), entries))
     }
 
-    /// Writes the changes in one transaction. They are on disk when this returns. After an error the ledger has to
-    /// be opened again.
+    /// Writes the changes in one transaction and syncs it. After an error the ledger must be opened again.
     pub(super) fn write(&self, changes: &[(&AllocationKey, &ClusterName)]) -> Result<(), redb::Error> {
         let transaction = self.0.begin_write()?;
         {
@@ -80,18 +79,19 @@ fn fields(key: &AllocationKey) -> (&str, &str, &str, &str, &str) {
     (&key.allocation, &key.group, &key.kind, &key.namespace, &key.name)
 }
 
-/// Reads the entries of a ledger, and checks every page of it, without changing it.
+/// Reads the entries of a ledger and verifies every page, without modifying the file.
 fn examine(path: &Path) -> Result<Entries, OpenError> {
     let file =
         File::options().read(true).write(true).open(path).map_err(OpenError::io("open the ledger", path))?;
-    // So that no other process writes to the file while it is read. After this, `redb` takes its own lock.
+    // Prevents writes of other processes during the read. `redb` takes its own lock later.
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Err(OpenError::Held(path.to_owned())),
         Err(TryLockError::Error(source)) => return Err(OpenError::io("lock the ledger", path)(source)),
     }
     let bytes = fs::read(path);
-    // Closing the file is not enough while a child process that is being started has a copy of it.
+    // Unlock explicitly, because a child process that is being started may have a copy of the file
+    // descriptor.
     file.unlock().map_err(OpenError::io("unlock the ledger", path))?;
     let bytes = bytes.map_err(OpenError::io("read the ledger", path))?;
     let damaged = |damage| OpenError::Damaged { path: path.to_owned(), damage };
@@ -106,7 +106,7 @@ fn examine(path: &Path) -> Result<Entries, OpenError> {
     entries(copy).map_err(damaged)
 }
 
-/// The entries in a copy of a file.
+/// The entries in a copy of a file. Verifies the copy.
 fn entries(copy: InMemoryBackend) -> Result<Entries, Damage> {
     let mut builder = Builder::new();
     let builder = builder.set_cache_size(CACHE_BYTES).set_check_integrity_on_open(true);
@@ -141,8 +141,8 @@ fn read(database: &Database) -> Result<Result<Entries, Damage>, redb::Error> {
     Ok(Ok(entries))
 }
 
-/// Makes an empty ledger where no file or an empty file is, in one step: a process that is killed meanwhile leaves
-/// what was there.
+/// Creates an empty ledger if there is no file or an empty file. Atomic: if the process is killed, the
+/// previous state remains.
 fn create_if_empty(path: &Path) -> Result<(), OpenError> {
     match fs::metadata(path) {
         Ok(metadata) if metadata.len() > 0 => return Ok(()),
@@ -179,8 +179,8 @@ fn create_if_empty(path: &Path) -> Result<(), OpenError> {
     })
 }
 
-/// Makes the name of the file survive a power failure.
+/// Syncs the directory entry of the file.
 fn sync_directory(path: &Path) -> io::Result<()> {
-    // `path` was resolved, so that there is a parent; the root is its own.
+    // `path` is resolved, so only the root has no parent.
     File::open(path.parent().unwrap_or(path))?.sync_all()
 }

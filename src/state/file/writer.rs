@@ -1,8 +1,8 @@
-//! The thread that writes.
+//! The thread that writes to the file.
 //!
-//! A commit blocks until the disk has it, so swaps go to a thread through a channel. All that wait when it is free
-//! are committed together: a sync takes milliseconds, and after a start with an empty ledger many workloads want
-//! their first entry. A caller that goes away leaves nothing half done.
+//! A commit blocks until it is on disk, so swaps are sent to this thread through a channel. All waiting swaps
+//! are committed together, because a sync takes milliseconds, and many workloads need their first entry at
+//! the same time when the ledger is new. A swap whose caller goes away is still completed.
 
 use std::collections::HashMap;
 use std::io;
@@ -16,10 +16,10 @@ use super::store::{Entries, Store};
 use crate::domain::{AllocationKey, ClusterName};
 use crate::state::Swap;
 
-/// How many swaps are committed together at most.
+/// The most swaps in one commit.
 const MAX_BATCH: usize = 512;
 
-/// The result of a swap. Those that are committed together share the reason of a failure.
+/// The result of a swap. All swaps of a commit share the reason of a failure.
 pub(super) type Answer = Result<Swap, Arc<io::Error>>;
 
 /// A swap to be decided and written.
@@ -32,9 +32,9 @@ pub(super) struct Request {
 
 pub(super) struct Writer {
     pub(super) place: Place,
-    /// `None` after a commit that failed: `redb` then refuses everything until the file is opened again.
+    /// `None` after a failed commit: `redb` then refuses everything until the file is opened again.
     pub(super) store: Option<Store>,
-    /// What readers see: only what is on disk.
+    /// The entries that readers see. Only what is on disk.
     pub(super) entries: Arc<RwLock<Entries>>,
 }
 
@@ -46,13 +46,13 @@ impl Writer {
             let batch: Vec<Request> = batch.filter(|request| !request.answer.is_closed()).collect();
             let swaps = self.commit(&batch).map_err(Arc::new);
             for (position, request) in batch.into_iter().enumerate() {
-                // A caller that has gone away learns from the ledger what became of its swap.
+                // The caller may have gone away. It can read the result from the ledger later.
                 let _ = request.answer.send(swaps.clone().map(|swaps| swaps[position].clone()));
             }
         }
     }
 
-    /// Decides the swaps in their order and writes them. Nothing is written if one cannot be.
+    /// Decides the swaps in order and writes them. If a write fails, none of them is done.
     fn commit(&mut self, batch: &[Request]) -> io::Result<Vec<Swap>> {
         self.place.check()?;
         let store = match self.store.take() {
@@ -74,7 +74,7 @@ impl Writer {
         Ok(swaps)
     }
 
-    /// Readers then also see what a commit has written that was reported as failed.
+    /// Opens the file again. Readers then also see changes that were reported as failed but are on disk.
     fn open_again(&mut self) -> io::Result<Store> {
         let (store, entries) = Store::open(&self.place.path).map_err(io::Error::other)?;
         self.place.check()?;
@@ -88,7 +88,7 @@ impl Writer {
     }
 }
 
-/// What becomes of each swap, and the changes to write. A swap sees those before it.
+/// The result of each swap, and the changes to write. A swap sees the changes of those before it.
 fn decide<'b>(
     batch: &'b [Request],
     entries: &Entries,

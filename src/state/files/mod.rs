@@ -1,15 +1,16 @@
 //! Bindings, Works and clusters in files: [`StateFiles`].
 //!
-//! The files are read at the start, and again when they have changed. *Every* lookup checks their metadata
-//! ([`FileStamps`]), because a stale answer would make a wrong revision that no later event corrects.
+//! The files are read at startup, and again when they have changed. *Every* lookup checks their metadata
+//! ([`FileStamps`]), because a stale answer would cause a wrong revision that no later event corrects.
 //!
-//! * A lookup is answered from all files as they were on disk at one moment after the lookup began.
-//! * Files of which one can't be read or is invalid change nothing: the last valid snapshot stays active until they are
-//!   fixed, and [`is_stale`](StateFiles::is_stale) is true. Each such state of the files is logged once.
-//! * One lookup reads, the others wait. A lookup that began after a read had begun reads again.
+//! * A lookup sees a consistent state of all files at some moment after the lookup started.
+//! * If a file can't be read or is invalid, the last valid snapshot stays active until all files are fixed,
+//!   and [`is_stale`](StateFiles::is_stale) is true. Each such state of the files is logged once.
+//! * Only one lookup reads files at a time, and others wait for it. A lookup that started after a read had
+//!   started reads again.
 //!
-//! A file that is written in place may be valid while it is half written, so files should be replaced by renaming. The
-//! file system has to show changes at once, as local ones do.
+//! A partially written file may be valid, so files should be replaced by renaming. The file system must show
+//! changes immediately, as local file systems do.
 
 mod read;
 
@@ -32,7 +33,7 @@ use super::{BindingLister, BindingLookup, ClusterLister, LookupError, WorkLister
 use crate::documents::FileStamps;
 use crate::domain::{Binding, BindingName, Cluster, ClusterKind, ClusterName, Delivery, Workload};
 
-/// Bindings, Works and clusters in files. All clones share one snapshot.
+/// Bindings, Works and clusters in files. Clones share one snapshot.
 #[derive(Clone, Debug)]
 pub struct StateFiles(Arc<Inner>);
 
@@ -40,27 +41,27 @@ pub struct StateFiles(Arc<Inner>);
 struct Inner {
     paths: Vec<PathBuf>,
     active: ArcSwap<Active>,
-    /// Held by the lookup that reads.
+    /// Held by the lookup that reads files.
     reading: Arc<Mutex<()>>,
-    /// How many reads have begun.
+    /// The number of reads that have started.
     begun: AtomicU64,
 }
 
-/// The active snapshot, and the files as they were read last.
+/// The active snapshot, and the state of the files at the last read.
 #[derive(Debug)]
 struct Active {
-    /// The last valid one.
+    /// The last valid snapshot.
     snapshot: Arc<Snapshot>,
     stamps: FileStamps,
     digest: Option<u64>,
-    /// What is wrong with the files. If there is something, the snapshot is older than they are.
+    /// Errors of the last read. If there are any, the snapshot is from an earlier read.
     errors: Vec<String>,
 }
 
 impl StateFiles {
-    /// Reads the files and directories at `paths`. An empty directory is a set without documents.
+    /// Reads the files and directories at `paths`. An empty directory is valid.
     ///
-    /// Fails with all errors of all documents, one a line. Blocks.
+    /// Fails with all errors of all documents, one per line. Blocks.
     pub fn open(paths: Vec<PathBuf>) -> Result<Self, Vec<String>> {
         let SnapshotRead { stamps, digest, result } = read(&paths, None);
         let snapshot = Arc::new(result.unwrap_or_else(|| Ok(Snapshot::default()))?);
@@ -70,13 +71,13 @@ impl StateFiles {
         Ok(Self(Arc::new(Inner { paths, active, reading, begun })))
     }
 
-    /// Checks the files, and reads them again if they have changed. Lookups do this by themselves.
+    /// Checks the files, and reads them again if they have changed. Lookups do this themselves.
     pub async fn refresh(&self) {
         // Errors have been logged.
         let _ = self.current().await;
     }
 
-    /// Whether the files were invalid when they were last checked, so that an older snapshot is active.
+    /// Whether the files were invalid at the last check, so that an older snapshot is active.
     pub fn is_stale(&self) -> bool {
         !self.0.active.load().errors.is_empty()
     }
@@ -95,13 +96,13 @@ impl StateFiles {
         }
         drop(active);
         let guard = Arc::clone(&inner.reading).lock_owned().await;
-        // A read that began after this lookup has ended by now, and is recent enough.
+        // A read that started after this lookup has completed.
         if inner.begun.load(Ordering::SeqCst) > begun {
             return Ok(Arc::clone(&inner.active.load().snapshot));
         }
         let inner = Arc::clone(inner);
         let read = tokio::task::spawn_blocking(move || {
-            // Held until the read ends, also if this lookup is dropped.
+            // Held until the read ends, even if this lookup is dropped.
             let _guard = guard;
             inner.read_again()
         });
@@ -111,7 +112,7 @@ impl StateFiles {
         })
     }
 
-    /// The paths, as messages name them.
+    /// The paths as shown in messages.
     fn named(&self) -> String {
         const MOST: usize = 3;
         let paths = &self.0.paths;
@@ -151,7 +152,7 @@ impl StateFiles {
 }
 
 impl Inner {
-    /// Reads the files and activates the snapshot if they are valid. Called by one thread at a time.
+    /// Reads the files, and activates the snapshot if it is valid. Called by one thread at a time.
     fn read_again(&self) -> Arc<Snapshot> {
         self.begun.fetch_add(1, Ordering::SeqCst);
         let before = self.active.load_full();
@@ -236,7 +237,7 @@ fn log_counts(message: &str, counts: &Counts) {
     }
 }
 
-/// The first errors, and how many more there are.
+/// The first errors, and the number of the others.
 fn join_some(errors: &[String]) -> String {
     const MOST: usize = 10;
     let more = errors.len().saturating_sub(MOST);

@@ -1,11 +1,11 @@
-//! Files to a snapshot.
+//! Reads files into a snapshot.
 
 use std::path::PathBuf;
 
 use crate::documents::{self, Contents, Diagnostic, FileStamps, StableRead, read_stable};
 use crate::state::snapshot::{Snapshot, SnapshotBuilder};
 
-/// The size of the largest file that is read, enough for a List of all bindings of a large fleet.
+/// The largest file that is read. Enough for a List of all bindings of a large fleet.
 const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// The result of reading files.
@@ -14,11 +14,11 @@ pub(super) struct SnapshotRead {
     pub(super) stamps: FileStamps,
     /// A digest of the contents; `None` if the files kept changing.
     pub(super) digest: Option<u64>,
-    /// The snapshot, or all errors, one a line; `None` if the contents are unchanged.
+    /// The snapshot, or all errors, one per line; `None` if the contents are unchanged.
     pub(super) result: Option<Result<Snapshot, Vec<String>>>,
 }
 
-/// Reads the files at `paths` as they were at one moment. `before` is the digest of the previous read. Blocks.
+/// Reads a consistent state of the files at `paths`. `before` is the digest of the previous read. Blocks.
 pub(super) fn read(paths: &[PathBuf], before: Option<u64>) -> SnapshotRead {
     let StableRead { stamps, digest, contents } = read_stable(paths, MAX_FILE_BYTES, before);
     let result = match contents {

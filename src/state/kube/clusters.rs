@@ -1,4 +1,4 @@
-//! Clusters on an API server, watched and cached.
+//! A cache of the clusters on an API server, updated by watches.
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
@@ -10,13 +10,13 @@ use crate::domain::{Cluster, ClusterKind, ClusterName};
 use crate::state::LookupError;
 use crate::state::snapshot::{Clusters, read_cluster};
 
-/// How long to wait before asking again whether a kind is served that was not.
+/// How long to wait before checking again whether a kind is served.
 const NOT_SERVED_RETRY: Duration = Duration::from_secs(30);
 
-/// How long to wait before asking again a server that did not answer.
+/// How long to wait after an error of the server.
 const ERROR_RETRY: Duration = Duration::from_secs(2);
 
-/// The clusters of each kind, in the order in which they are looked up.
+/// The clusters of each kind, in the order of precedence.
 #[derive(Debug)]
 pub(super) struct ClusterCache(pub(super) [KindCache; 3]);
 
@@ -50,7 +50,6 @@ impl ClusterCache {
         self.0.iter().all(|kind| kind.read().is_synced)
     }
 
-    /// Watches all kinds. Never ends.
     pub(super) async fn follow(&self, server: &ApiServer) {
         future::join_all(self.0.iter().map(|kind| kind.follow(server))).await;
     }
@@ -106,7 +105,8 @@ impl KindCache {
                 Event::Failed { not_served: true, .. } => self.wait_until_served(server).await,
                 Event::Failed { forbidden, problem, .. } => {
                     let message = if forbidden {
-                        // Without rights on Admiralty's kinds, Admiralty is not used. A rule that needs a target is refused.
+                        // Without rights on its kinds, Admiralty is not used. A rule that needs a target
+                        // fails.
                         self.set_empty();
                         "these may not be read: none are known"
                     } else {
@@ -126,8 +126,8 @@ impl KindCache {
         }
     }
 
-    /// An API server of Karmada does not serve Admiralty's kinds, and an API server of Admiralty does not serve Karmada's.
-    /// There a watch would be refused for missing rights, so discovery is asked first.
+    /// Karmada's API server does not serve Admiralty's kinds, and the other way round. A watch of a kind that
+    /// is not served would fail as forbidden if rights are missing, so check discovery first.
     async fn wait_until_served(&self, server: &ApiServer) {
         let mut last_problem = None;
         loop {

@@ -1,4 +1,4 @@
-//! Allocations on the bindings of their workloads.
+//! The ledger on an API server: [`KubeLedger`].
 
 use std::time::Duration;
 
@@ -10,18 +10,18 @@ use crate::apiserver::{ApiServer, Kind};
 use crate::domain::{AllocationKey, Binding, BindingName, ClusterName, allocation_annotation};
 use crate::state::{Ledger, LedgerError, Swap};
 
-/// A ledger in the annotations `reviser.io/<allocation>-cluster` of `ResourceBinding`s and `ClusterResourceBinding`s.
+/// A ledger in the annotations `reviser.io/<allocation>-cluster` of `ResourceBinding`s and
+/// `ClusterResourceBinding`s.
 ///
-/// An entry is read off the binding that the service has just read, which costs nothing, and written provided that the binding
-/// is still the very one that was read: so whoever claims an allocation has seen the schedule that it is claimed for. Any number
-/// of processes can share it.
+/// An entry is read from the binding that the service has just read, without another request. It is written
+/// with the `resourceVersion` of that binding, so that a claim is always based on the current schedule.
+/// Several processes can share the ledger.
 #[derive(Clone, Debug)]
 pub struct KubeLedger {
     server: ApiServer,
 }
 
 impl KubeLedger {
-    /// The ledger on the bindings of `server`.
     pub fn new(server: ApiServer) -> Self {
         Self { server }
     }
@@ -52,9 +52,9 @@ impl KubeLedger {
         }});
         match self.server.merge_patch(&kind, namespace, &name.name, None, &body).await {
             Ok(_) => Ok(Swap::Done),
-            // Written or deleted meanwhile: whoever asks has to look at it again.
+            // The binding was changed or deleted. The caller must read it again.
             Err(error) if error.is_conflict() || error.is_not_found() => {
-                // Not all at once: of many that wanted the same, one has got it.
+                // Wait, because all callers that lost the same swap would otherwise retry at once.
                 tokio::time::sleep(pause(&stored.resource_version, cluster)).await;
                 Ok(Swap::Lost(None))
             }
@@ -65,7 +65,7 @@ impl KubeLedger {
     }
 }
 
-/// Up to a few milliseconds, another time for each cluster.
+/// A few milliseconds at most, different for each cluster.
 fn pause(version: &str, cluster: &ClusterName) -> Duration {
     let sum = version
         .bytes()

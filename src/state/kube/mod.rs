@@ -1,7 +1,8 @@
 //! Bindings, Works, templates and clusters on an API server: [`KubeState`]; the ledger on its bindings: [`KubeLedger`].
 //!
-//! Bindings, Works and templates are read at the moment of asking: what was true before makes a wrong revision, which nothing
-//! makes anew. Clusters change seldom, and there may be thousands: they are watched, and kept as what can be asked about them.
+//! Bindings, Works and templates are read at each lookup, because a stale one would cause a wrong revision
+//! that no later event corrects. Clusters change rarely and there may be thousands, so they are watched and
+//! cached.
 
 mod clusters;
 mod ledger;
@@ -24,7 +25,7 @@ use crate::work::Work;
 
 pub use ledger::KubeLedger;
 
-/// Bindings, Works, templates and clusters, as an API server has them. All clones are one.
+/// Bindings, Works, templates and clusters on an API server. Clones share the cache.
 #[derive(Clone, Debug)]
 pub struct KubeState {
     server: ApiServer,
@@ -32,17 +33,17 @@ pub struct KubeState {
 }
 
 impl KubeState {
-    /// The state on `server`. Nothing is known of clusters until it is [followed](Self::follow).
+    /// The state on `server`. Lookups of clusters fail until [`follow`](Self::follow) runs.
     pub fn new(server: ApiServer) -> Self {
         Self { server, clusters: Arc::default() }
     }
 
-    /// Watches the clusters, for ever.
+    /// Watches the clusters. Never returns.
     pub async fn follow(self) {
         self.clusters.follow(&self.server).await;
     }
 
-    /// Whether all clusters have been seen that there were at some moment.
+    /// Whether all clusters have been listed.
     pub fn is_synced(&self) -> bool {
         self.clusters.is_synced()
     }
@@ -57,7 +58,7 @@ impl KubeState {
         };
         let (whose, binding) = read_binding(&stored, namespace)?;
         if !same(&whose, workload) {
-            // Its schedule and its allocations are another workload's.
+            // The schedule and the allocations are those of another workload.
             return Err(LookupError::Failed(format!(
                 "the {name} is of {whose}, not of {workload}; mend the annotations of the Work"
             )));
@@ -65,14 +66,14 @@ impl KubeState {
         Ok(BindingLookup::Found(binding))
     }
 
-    /// The binding of a workload of which nobody says what it is called.
+    /// Searches the binding of a workload when its name is not known.
     async fn search(&self, workload: &Workload) -> Result<BindingLookup, LookupError> {
         let namespace = workload.namespace.as_str();
         let kind = if namespace.is_empty() { Kind::CLUSTER_RESOURCE_BINDING } else { Kind::RESOURCE_BINDING };
         let within = Within { namespace: Some(namespace).filter(|name| !name.is_empty()), name: None };
         let mut found: Vec<Binding> = Vec::new();
         for stored in self.server.list(&kind, within).await.map_err(failed)? {
-            // What is wrong with others is no concern of this workload.
+            // Ignore invalid bindings. They may be those of other workloads.
             if let Ok((whose, binding)) = read_binding(&stored, namespace)
                 && same(&whose, workload)
             {
@@ -94,7 +95,7 @@ impl KubeState {
     }
 
     async fn works(&self, workload: &Workload, called: Option<&str>) -> Result<Vec<Delivery>, LookupError> {
-        // Without a name all Works have to be looked at. Only a door that is not asked about a Work has none.
+        // Without a name, all Works must be listed. This happens only for requests that are not about a Work.
         let within = Within { namespace: None, name: called };
         let mut deliveries = Vec::new();
         for stored in self.server.list(&Kind::WORK, within).await.map_err(failed)? {
@@ -194,7 +195,7 @@ fn read_binding(stored: &Stored, namespace: &str) -> Result<(Workload, Binding),
     })
 }
 
-/// Whether both are one workload: its version may change.
+/// Whether both are the same workload. The version may differ.
 fn same(a: &Workload, b: &Workload) -> bool {
     a.gvk.group == b.gvk.group && a.gvk.kind == b.gvk.kind && a.namespace == b.namespace && a.name == b.name
 }

@@ -40,7 +40,7 @@ fn what_is_wrong_with_a_binding_is_told_with_its_field() {
     assert_eq!(snapshot::read_binding("[]", "shop").unwrap_err(), "must be a map, is a list");
 }
 
-/// The ledger of a server that nobody answers for: what it says has to come from the binding alone.
+/// A ledger on a server that is not running. Reads must use only the binding.
 async fn ledger() -> KubeLedger {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("config");

@@ -33,8 +33,8 @@ fn workload(spec: &Node<'_>, namespace: &str, notes: &mut Notes) -> Option<Workl
     let resource = spec.required_map("resource", notes)?;
     let api_version = resource.required_name("apiVersion", notes);
     let kind = resource.required_name("kind", notes);
-    // A binding in a namespace belongs to an object in the same one. As kubectl prints bindings, this is the last field that is
-    // read, so that the check also finds files that are half written.
+    // A namespaced binding belongs to an object in the same namespace. In the output of kubectl this is the
+    // last field that is read, so the check also detects truncated files.
     let own = if namespace.is_empty() {
         resource.optional_string("namespace", notes)
     } else {
@@ -53,7 +53,7 @@ fn workload(spec: &Node<'_>, namespace: &str, notes: &mut Notes) -> Option<Workl
     })
 }
 
-/// `spec.clusters`, then those of `spec.requiredBy` that are not among them.
+/// `spec.clusters`, then the clusters of `spec.requiredBy` that are not among them.
 fn schedule(spec: &Node<'_>, notes: &mut Notes) -> Option<Schedule> {
     let before = notes.len();
     let mut first: HashMap<ClusterName, Node<'_>> = HashMap::new();
@@ -78,7 +78,7 @@ fn schedule(spec: &Node<'_>, notes: &mut Notes) -> Option<Schedule> {
             owner.list("clusters", notes).iter().filter_map(|entry| target(entry, notes)).collect();
         clusters.extend(targets.into_iter().filter(|target| seen.insert(target.name.clone())));
     }
-    // After an error there is no snapshot.
+    // After an error the snapshot is not used.
     if notes.len() > before { None } else { Schedule::new(clusters).ok() }
 }
 

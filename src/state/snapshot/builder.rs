@@ -22,7 +22,7 @@ enum Kind {
     ClusterTarget,
 }
 
-/// Kind, group and version, and whether its objects are in namespaces.
+/// Kind, group and version, and whether the kind is namespaced.
 const KINDS: [(Kind, &str, &str, &str, bool); 6] = [
     (Kind::ResourceBinding, "ResourceBinding", "work.karmada.io", "v1alpha2", true),
     (Kind::ClusterResourceBinding, "ClusterResourceBinding", "work.karmada.io", "v1alpha2", false),
@@ -32,7 +32,7 @@ const KINDS: [(Kind, &str, &str, &str, bool); 6] = [
     (Kind::ClusterTarget, "ClusterTarget", "multicluster.admiralty.io", "v1alpha1", false),
 ];
 
-/// Stands for a missing name. No object can have it.
+/// Replaces a missing name. It is not a valid name of an object.
 pub(super) const UNKNOWN: &str = "?";
 
 /// Builds a [`Snapshot`]: [`add`](Self::add) the documents of each file, then [`finish`](Self::finish).
@@ -41,23 +41,24 @@ pub struct SnapshotBuilder {
     snapshot: Snapshot,
     errors: Vec<Diagnostic>,
     files: Vec<PathBuf>,
-    /// Where each object was read, by kind, namespace and name.
+    /// The location of each object, by kind, namespace and name.
     seen: HashMap<(Kind, String, String), Location>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Location {
-    /// Position in `files`.
+    /// The index in `files`.
     file: usize,
     document: usize,
     line: usize,
 }
 
-/// An object that is still to be read, and the `apiVersion` and `kind` of the typed list that it is in.
+/// An object to be read, with the `apiVersion` and `kind` that its typed list implies.
 type Pending<'d> = (Node<'d>, Option<(&'d str, &'d str)>);
 
 impl SnapshotBuilder {
-    /// Adds the documents of the file at `path`. A file without documents is an error: it may be about to be written.
+    /// Adds the documents of the file at `path`. A file without documents is an error, because it may not be
+    /// written yet.
     pub fn add(&mut self, path: &Path, documents: &[Document]) {
         if documents.is_empty() {
             self.error(Diagnostic::of(
@@ -68,7 +69,7 @@ impl SnapshotBuilder {
         self.files.push(path.to_owned());
         for document in documents {
             let mut notes = Notes::default();
-            // Lists can be nested as deep as documents, so this is not recursive.
+            // Not recursive, because lists can be nested as deep as documents.
             let mut pending: Vec<Pending<'_>> = vec![(Node::root(&document.value), None)];
             while let Some((node, inherited)) = pending.pop() {
                 let Some((api_version, kind)) = type_meta(&node, inherited, &mut notes) else { continue };
@@ -90,7 +91,7 @@ impl SnapshotBuilder {
         self.errors.push(error);
     }
 
-    /// The snapshot, or all errors, one a line.
+    /// The snapshot, or all errors, one per line.
     pub fn finish(mut self) -> Result<Snapshot, Vec<String>> {
         if !self.errors.is_empty() {
             return Err(Diagnostic::texts(self.errors));
@@ -120,7 +121,7 @@ impl SnapshotBuilder {
             notes.note(&object.field.join("apiVersion"), problem);
             return;
         }
-        // An object without a name is read for its other errors. There is no snapshot then.
+        // Read an object without a name too, to report its other errors. The snapshot is not used then.
         let unknown = (if namespaced { UNKNOWN } else { "" }, UNKNOWN);
         let (namespace, name) = self.identify(document, kind, namespaced, object, notes).unwrap_or(unknown);
         self.read_object(kind, namespace, name, object, notes);
@@ -129,7 +130,8 @@ impl SnapshotBuilder {
     /// Counts an object of a kind that is not read.
     fn count_other(&mut self, object: &Node<'_>, gvk: &GroupVersionKind, notes: &mut Notes) {
         let GroupVersionKind { group, kind, .. } = gvk;
-        // In a half-written file the kind may be incomplete (`Li`). The metadata follows it.
+        // In a truncated file the kind may be incomplete (`Li`), and the metadata, which follows it, is
+        // missing.
         let is_ours = KINDS.iter().any(|(_, _, ours, ..)| group == ours) || has_items(object.value);
         if is_ours && object.get("metadata").is_none() {
             let problem =
@@ -141,7 +143,7 @@ impl SnapshotBuilder {
         *self.snapshot.counts.others.entry(format!("{kind}{dot}{group}")).or_default() += 1;
     }
 
-    /// Namespace and name of an object. A second object with the same ones is an error.
+    /// The namespace and name of an object. A duplicate is an error.
     fn identify<'d>(
         &mut self,
         document: &Document,
@@ -214,7 +216,7 @@ impl SnapshotBuilder {
         }
     }
 
-    /// Works outside the namespaces of clusters are skipped.
+    /// Reads a Work. Works outside of the namespaces of clusters are skipped.
     fn read_work(&mut self, namespace: &str, object: &Node<'_>, notes: &mut Notes) {
         let before = notes.len();
         if let Some(spec) = object.get("spec").filter(|spec| spec.is_map(notes))
@@ -251,7 +253,7 @@ impl SnapshotBuilder {
     }
 }
 
-/// `apiVersion` and `kind` of an object, inherited from a typed list where it has none.
+/// The `apiVersion` and `kind` of an object, or those that its typed list implies.
 fn type_meta<'d>(
     object: &Node<'d>,
     inherited: Option<(&'d str, &'d str)>,
@@ -269,8 +271,8 @@ fn type_meta<'d>(
     Some((api_version?, kind?))
 }
 
-/// `apiVersion` and `kind` of the items of a list: none for a `List`, `Cluster` for a `ClusterList`. `None` if this is not a
-/// list.
+/// The `apiVersion` and `kind` that a list implies for its items: none for a `List`, `Cluster` for a
+/// `ClusterList`. `None` if the object is not a list.
 #[expect(clippy::option_option, reason = "a list may not give its items a type")]
 fn item_type<'d>(
     api_version: &'d str,
@@ -281,7 +283,7 @@ fn item_type<'d>(
     Some((!item.is_empty()).then_some((api_version, item)))
 }
 
-/// Whether `items` is a list, or null, as Go encodes an empty one.
+/// Whether `items` is a list, or null, which is how Go encodes an empty list.
 fn has_items(value: &Value<'_>) -> bool {
     value.get("items").is_some_and(|items| items.is_null() || items.as_array().is_some())
 }

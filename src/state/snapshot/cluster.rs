@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::{Node, Notes};
 use crate::domain::{Cluster, ClusterKind, ClusterName};
 
-/// Of several clusters of one name, the first of these counts.
+/// The precedence of clusters with the same name, highest first.
 const PRECEDENCE: [ClusterKind; 3] = [ClusterKind::Cluster, ClusterKind::ClusterTarget, ClusterKind::Target];
 
 /// Clusters and targets by name.
@@ -18,19 +18,20 @@ pub(in crate::state) struct Clusters(HashMap<ClusterName, Vec<Entry>>);
 #[derive(Debug)]
 struct Entry {
     kind: ClusterKind,
-    /// Empty for kinds without namespaces.
+    /// Empty for kinds that are not namespaced.
     namespace: String,
     cluster: Cluster,
 }
 
 impl Clusters {
-    /// The cluster `name`, for a workload in `namespace`: the `Cluster`, else the `ClusterTarget`, else the `Target` in that
-    /// namespace. A `Target` is for pods of its own namespace, so `Target`s of other namespaces are other clusters.
+    /// The cluster `name` for a workload in `namespace`: the `Cluster`, else the `ClusterTarget`, else the
+    /// `Target` in that namespace. `Target`s of other namespaces are not used, because a `Target` is only for
+    /// pods of its own namespace.
     pub(in crate::state) fn find(&self, name: &ClusterName, namespace: &str) -> Option<Cluster> {
         self.entries(name, namespace).next().map(|entry| entry.cluster.clone())
     }
 
-    /// All clusters and targets of that name for a workload in `namespace`.
+    /// All clusters and targets with this name for a workload in `namespace`.
     pub(in crate::state) fn namesakes(
         &self,
         name: &ClusterName,
@@ -67,7 +68,7 @@ impl Clusters {
     }
 }
 
-/// Reads a cluster or target, all of whose fields may be missing.
+/// Reads a cluster or target. All fields are optional.
 pub(super) fn read(
     kind: ClusterKind,
     name: ClusterName,
@@ -87,7 +88,7 @@ pub(super) fn read(
             |name| Some(spec.optional_string(name, notes)?.to_owned()).filter(|text| !text.is_empty());
         cluster.provider = text("provider");
         cluster.region = text("region");
-        // The older field, which Karmada still reads.
+        // The deprecated field, which Karmada still reads.
         let zone = text("zone");
         let zones = spec.list("zones", notes);
         cluster.zones = zones.iter().filter_map(|zone| zone.string(notes).map(str::to_owned)).collect();
@@ -120,14 +121,13 @@ mod tests {
         ClusterName::new(name).and_then(|name| snapshot.cluster(&name, namespace))
     }
 
-    /// A Cluster with this spec.
     fn cluster(spec: &str) -> String {
         format!(
             "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {{name: a}}\nspec: {spec}\n"
         )
     }
 
-    /// A document of Admiralty's, with a label that tells it from others.
+    /// A document of Admiralty's, with a label that identifies it.
     fn target(kind: &str, metadata: &str, label: &str) -> String {
         format!(
             "---\napiVersion: multicluster.admiralty.io/v1alpha1\nkind: {kind}\nmetadata: {{name: a, labels: {{own: {label}}}{metadata}}}\n"
@@ -176,7 +176,7 @@ mod tests {
         let targets = format!("{shop}{}", target("Target", ", namespace: other", "other"));
         assert_eq!(own(&targets, "shop").as_deref(), Some("shop"));
         assert_eq!(own(&targets, "other").as_deref(), Some("other"));
-        // Whose it is nobody can say, not even if there is only one.
+        // `Target`s of other namespaces are never used, even if there is only one.
         assert_eq!(own(&targets, "third"), None);
         assert_eq!(own(&shop, "third"), None);
         assert_eq!(own(&shop, ""), None);

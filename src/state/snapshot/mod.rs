@@ -1,7 +1,8 @@
-//! Bindings, Works and clusters of documents at one moment: [`Snapshot`].
+//! Bindings, Works and clusters from documents: [`Snapshot`].
 //!
-//! A [`SnapshotBuilder`] builds it from the documents of any number of files. One invalid document makes all of them
-//! invalid. The documents are not kept. Workloads are looked up by group, kind, namespace and name, without the version.
+//! A [`SnapshotBuilder`] builds it from the documents of any number of files. One invalid document makes the
+//! whole snapshot invalid. The documents are not kept. Workloads are looked up by group, kind, namespace and
+//! name, without the version.
 
 mod binding;
 mod builder;
@@ -22,10 +23,8 @@ pub(in crate::state) use cluster::Clusters;
 pub(in crate::state) use object::{read_binding, read_cluster};
 pub(in crate::state) use works::merge_by_cluster;
 
-/// A value of a document and its place.
 type Node<'d> = json::Node<'d, 'd>;
 
-/// Bindings, Works and clusters.
 #[derive(Debug, Default)]
 pub struct Snapshot {
     bindings: HashMap<WorkloadKey, Vec<Binding>>,
@@ -34,7 +33,7 @@ pub struct Snapshot {
     counts: Counts,
 }
 
-/// How many objects of each kind were read.
+/// The number of objects of each kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// `ResourceBinding` and `ClusterResourceBinding`.
@@ -45,22 +44,22 @@ pub struct Counts {
     pub clusters: usize,
     /// `Target` and `ClusterTarget`.
     pub targets: usize,
-    /// Objects of other kinds, which are not read, by `Kind.group`.
+    /// Objects of other kinds, which are ignored, by `Kind.group`.
     pub others: BTreeMap<String, usize>,
 }
 
-/// The bindings of a workload.
+/// The result of [`Snapshot::binding`].
 #[derive(Debug, PartialEq, Eq)]
 pub enum Match<'s> {
-    /// One, or the one that was named.
+    /// The only binding, or the named one.
     One(&'s Binding),
-    /// None.
+    /// There is no binding.
     Nothing,
-    /// Several, none of which was named.
+    /// Several bindings, none of which has the given name.
     Several(&'s [Binding]),
 }
 
-/// Identifies a workload whatever its version.
+/// Identifies a workload without its version.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct WorkloadKey {
     group: String,
@@ -77,7 +76,7 @@ impl WorkloadKey {
 }
 
 impl Snapshot {
-    /// The binding of `workload`; of several, the one that `named` names.
+    /// The binding of `workload`. If there are several, the one with the name `named`.
     pub fn binding(&self, workload: &Workload, named: Option<&BindingName>) -> Match<'_> {
         let found = self.bindings.get(&WorkloadKey::of(workload)).map_or(&[][..], Vec::as_slice);
         match found {
@@ -95,13 +94,13 @@ impl Snapshot {
         self.works.get(&WorkloadKey::of(workload)).map_or(&[], Vec::as_slice)
     }
 
-    /// The cluster `name`, for a workload in `namespace`: the `Cluster`, else the `ClusterTarget`, else the `Target` in that
-    /// namespace.
+    /// The cluster `name` for a workload in `namespace`: the `Cluster`, else the `ClusterTarget`, else the
+    /// `Target` in that namespace.
     pub fn cluster(&self, name: &ClusterName, namespace: &str) -> Option<Cluster> {
         self.clusters.find(name, namespace)
     }
 
-    /// All clusters and targets of that name for a workload in `namespace`.
+    /// All clusters and targets with this name for a workload in `namespace`.
     pub fn namesakes(&self, name: &ClusterName, namespace: &str) -> Vec<(ClusterKind, Cluster)> {
         self.clusters.namesakes(name, namespace)
     }
@@ -111,7 +110,6 @@ impl Snapshot {
         self.clusters.names()
     }
 
-    /// How many objects of each kind were read.
     pub fn counts(&self) -> &Counts {
         &self.counts
     }

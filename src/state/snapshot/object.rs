@@ -1,4 +1,4 @@
-//! Reads single objects of an API server.
+//! Reads single objects from an API server.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub(in crate::state) fn read_cluster(kind: ClusterKind, name: &str, text: &str) 
     whole(text, |object, notes| cluster::read(kind, ClusterName::new(name)?, object, notes))
 }
 
-/// Parses an object and reads it; the first error that `read` notes is the result.
+/// Parses and reads an object. Fails with the first error that `read` adds to the notes.
 fn whole<T>(text: &str, read: impl FnOnce(&Node<'_>, &mut Notes) -> Option<T>) -> Result<T, String> {
     let value = Value::parse(text.as_bytes()).map_err(|error| error.to_string())?;
     let mut notes = Notes::default();

@@ -1,4 +1,4 @@
-//! What is read of documents, and that every fault of every document is told at once.
+//! Tests of what is read from documents, and that all errors of all documents are reported together.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ fn rollout() -> Workload {
     workload("deploy.example.com/v1alpha1", "Rollout", "shop", "checkout")
 }
 
-/// `x=3 z=1`
+/// The format is `x=3 z=1`.
 fn schedule(binding: &Binding) -> String {
     let entry = |target: &crate::domain::TargetCluster| format!("{}={}", target.name, target.replicas);
     binding.schedule.clusters().iter().map(entry).collect::<Vec<_>>().join(" ")
@@ -48,7 +48,7 @@ fn found<'s>(snapshot: &'s Snapshot, workload: &Workload) -> &'s Binding {
     }
 }
 
-/// A binding of Rollout `checkout` in its namespace with these members of `spec` beside `resource`.
+/// A binding of Rollout `checkout` in its namespace, with these members of `spec` in addition to `resource`.
 fn binding(namespace: &str, name: &str, spec: &str) -> String {
     format!(
         "apiVersion: work.karmada.io/v1alpha2\nkind: ResourceBinding\nmetadata: {{namespace: {namespace}, name: {name}}}\nspec:\n  \
@@ -160,7 +160,7 @@ fn of_two_bindings_the_one_that_is_named_counts() {
         let Match::Several(several) = snapshot.binding(&rollout(), named) else { panic!() };
         assert_eq!(several.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["one", "other"]);
     }
-    // Where there is one, it is the one, whatever it is called by now.
+    // A single binding is found even if it has another name.
     let snapshot = read(&[("a", &one)]).unwrap();
     assert!(matches!(snapshot.binding(&rollout(), Some(&named("third"))), Match::One(_)));
 }
@@ -309,11 +309,11 @@ fn an_object_that_is_there_twice_is_told_with_both_places() {
         format!("apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata:\n  name: {name}\n")
     };
     let (one, two) = (binding("shop", "b", ""), binding("shop", "b", "  clusters: []\n"));
-    // One line, so that the places differ in nothing.
+    // On one line, so that both objects have the same position.
     let line = r#"{"apiVersion":"v1","kind":"List","items":[
         {"apiVersion":"cluster.karmada.io/v1alpha1","kind":"Cluster","metadata":{"name":"y"}},{"apiVersion":"cluster.karmada.io/v1alpha1","kind":"Cluster","metadata":{"name":"y"}}]}"#;
     let clusters = format!("{}---\n{}---\n{}", cluster("x"), cluster("z"), cluster("x"));
-    // The same name in another namespace or of another kind is another object.
+    // The same name in another namespace, or with another kind, is a different object.
     let other = binding("other", "b", "");
     let faults = read(&[("a", &one), ("b", &two), ("c", &clusters), ("d", &other), ("e", line)]).unwrap_err();
     assert_eq!(
@@ -326,7 +326,7 @@ fn an_object_that_is_there_twice_is_told_with_both_places() {
     );
 }
 
-/// The stored Work of a cluster, with another name and these metadata and spec members beside its own.
+/// The captured Work of a cluster, with another name and additional members of metadata and spec.
 fn work(capture: &str, name: &str, metadata: &str, preserves: bool) -> String {
     let add = format!("\"metadata\": {{{metadata}");
     capture

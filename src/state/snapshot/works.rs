@@ -1,9 +1,9 @@
-//! What Works say about one workload.
+//! Merges what Works record about one workload.
 
 use crate::domain::{Delivery, Hosts};
 
-/// Merges the deliveries of each cluster into one: the cluster is free of a workload when all Works that deliver it are
-/// gone. The result is ordered by cluster.
+/// Merges the deliveries of each cluster into one. A workload is gone from a cluster only when all Works that
+/// deliver it are gone. The result is sorted by cluster.
 pub(in crate::state) fn merge_by_cluster(mut deliveries: Vec<Delivery>) -> Vec<Delivery> {
     deliveries.sort_by(|a, b| a.cluster.cmp(&b.cluster));
     deliveries.dedup_by(|other, kept| {
@@ -27,7 +27,7 @@ fn merge(kept: &mut Delivery, other: &Delivery) {
                 }
             }
         }
-        // A record without hosts says nothing about a Work without a record.
+        // An empty record of one Work does not replace the missing record of another.
         (Hosts::Recorded(hosts), Hosts::Unrecorded) if hosts.is_empty() => kept.hosts = Hosts::Unrecorded,
         (Hosts::Unrecorded, Hosts::Recorded(others)) if !others.is_empty() => {
             kept.hosts = other.hosts.clone();

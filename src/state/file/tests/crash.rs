@@ -1,4 +1,4 @@
-//! Power failures: what was written after the last sync is there, or not, or in part.
+//! Power failures: each write after the last sync may be present, missing or partial.
 
 use std::sync::{Mutex, OnceLock};
 
@@ -8,7 +8,7 @@ use redb::{Builder, StorageBackend};
 use super::store::Store;
 use super::*;
 
-/// What a disk is asked to do, and what was answered meanwhile.
+/// An operation on a disk, or a swap that was reported as done.
 #[derive(Clone, Debug)]
 enum Step {
     Length(u64),
@@ -17,7 +17,7 @@ enum Step {
     Answered(Model),
 }
 
-/// A disk that notes every step.
+/// A disk that records all operations.
 #[derive(Debug)]
 struct Recorder {
     disk: InMemoryBackend,
@@ -55,7 +55,7 @@ impl StorageBackend for Recorder {
     }
 }
 
-/// The bytes of an empty ledger, and the steps of writing to it.
+/// The bytes of an empty ledger, and the operations of writing to it.
 fn history(writes: usize) -> (Vec<u8>, Vec<Step>) {
     let (_directory, path) = place();
     drop(FileLedger::open(&path).expect("a ledger"));
@@ -92,8 +92,8 @@ fn apply(image: &mut Vec<u8>, step: &Step) {
     }
 }
 
-/// What a disk holds after a power failure. The last sync and all before it is there; of what follows, `luck` says for
-/// each step whether it is lost, half there, or there.
+/// The content of a disk after a power failure. The last sync and all operations before it are complete. For
+/// each later one `luck` decides whether it is lost, partial or complete.
 fn image(empty: &[u8], before: &[Step], luck: &[u8]) -> Vec<u8> {
     const SECTOR: usize = 512;
     let synced = before.iter().rposition(|step| matches!(step, Step::Sync)).map_or(0, |at| at + 1);

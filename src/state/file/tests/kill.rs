@@ -1,6 +1,6 @@
-//! Processes that are killed, or whose file may not grow.
+//! Processes that are killed, or that reach a limit of the file size.
 //!
-//! The child is this test program again, with environment variables that say what it does.
+//! The child process is this test binary, configured by environment variables.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -9,17 +9,17 @@ use super::*;
 
 const LEDGER: &str = "REVISER_TEST_LEDGER";
 const START: &str = "REVISER_TEST_START";
-/// The child writes under so many keys in turn.
+/// The number of keys that the child writes in turn.
 const KEYS: usize = 5;
-/// Where a child limits the size of its files: more than a new ledger, so that a commit fails sooner or later.
+/// Makes the child limit its file size to more than a new ledger needs, so that a later commit fails.
 const LIMIT: &str = "REVISER_TEST_LIMIT";
 
-/// What the numbers from 0 to before `end` leave, each written under one of the keys.
+/// The entries after the numbers below `end` were written, each under one of the keys.
 fn numbers(end: usize) -> Model {
     (0..end).map(|number| (key(&(number % KEYS).to_string()), cluster(&number.to_string()))).collect()
 }
 
-/// Without its variables, this checks that `numbers` is what it says; with them, it is the child.
+/// With the environment variables, this is the child. Without them, it tests `numbers`.
 #[test]
 fn child_that_writes_until_it_is_killed() {
     let (Some(path), Ok(start)) = (std::env::var_os(LEDGER), std::env::var(START)) else {
@@ -32,7 +32,7 @@ fn child_that_writes_until_it_is_killed() {
     limit_files(limit);
     for number in start.parse::<usize>().unwrap().. {
         let name = (number % KEYS).to_string();
-        // Longer each time, so that the file has to grow.
+        // Increasing length makes the file grow.
         let to = if limit.is_some() { "x".repeat(number * 100) } else { number.to_string() };
         let before = read(&ledger, &name);
         if let Err(error) = put(&ledger, &name, &to) {
@@ -48,7 +48,7 @@ fn child_that_writes_until_it_is_killed() {
     }
 }
 
-/// Bounds the size to which this process may write files.
+/// Limits the file size of this process.
 fn limit_files(bytes: Option<u64>) {
     use rustix::process::{Resource, getrlimit, setrlimit};
 
@@ -60,7 +60,7 @@ fn read(ledger: &FileLedger, name: &str) -> Option<ClusterName> {
     block_on(ledger.read(&key(name), None)).expect("a usable ledger")
 }
 
-/// A child that writes from the number `start` on; ended with this.
+/// A child that writes numbers from `start`. Killed on drop.
 struct Writing {
     child: Child,
     out: BufReader<ChildStdout>,
@@ -81,13 +81,13 @@ impl Writing {
         Self { child, out }
     }
 
-    /// The next line that says what became of a number; `None` at the end.
+    /// The next line that reports the result of a write; `None` at the end.
     fn next(&mut self) -> Option<String> {
         let mut lines = (&mut self.out).lines().map(|line| line.expect("text"));
         lines.find(|line| line.starts_with("done ") || line.starts_with("failed "))
     }
 
-    /// The last number that is reported as done from here on.
+    /// The last number that the remaining output reports as done.
     fn last(&mut self) -> Option<usize> {
         std::iter::from_fn(|| self.next()).filter_map(|line| line.strip_prefix("done ")?.parse().ok()).last()
     }
@@ -116,7 +116,7 @@ fn what_was_answered_survives_a_kill_and_at_most_one_more_swap() {
         }
         writing.child.kill().unwrap();
         writing.child.wait().unwrap();
-        // It may have come further than what has been read of it.
+        // The child may have written more than was read of its output.
         done = writing.last().unwrap_or(done);
         let entries = found(&path);
         written = if entries == numbers(done + 2) { done + 2 } else { done + 1 };
@@ -141,7 +141,7 @@ fn a_file_that_may_not_grow_keeps_what_was_answered_and_is_written_again_once_it
     let (_directory, path) = place_on_disk();
     drop(FileLedger::open(&path).unwrap());
     let limit = fs::metadata(&path).unwrap().len() + 16 * 1024;
-    // Without the trap a write above the limit would kill the process.
+    // Without the trap, a write above the limit would kill the process.
     let mut limited = Command::new("sh");
     limited.args(["-c", r#"trap '' XFSZ; exec "$0" "$@""#]);
     limited.arg(std::env::current_exe().unwrap()).env(LIMIT, limit.to_string());

@@ -1,4 +1,4 @@
-//! Files that are taken away or changed while they are in use.
+//! Files that are deleted, replaced or changed while the ledger is open.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -13,7 +13,7 @@ fn ledger_in(path: &Path) -> FileLedger {
     ledger
 }
 
-/// Nothing can be written, again and again, because of `what`; what is known can be read.
+/// Asserts that every write fails with `what`, and that reads still work.
 fn refuses(ledger: &FileLedger, what: &str) {
     for name in ["a", "b", "b"] {
         let error = put(ledger, name, "y").unwrap_err();
@@ -54,7 +54,7 @@ fn nothing_is_written_when_another_file_is_in_the_place() {
     let aside = directory.path().join("aside");
     fs::rename(&path, &aside).unwrap();
     let written = fs::read(&aside).unwrap();
-    // Neither what holds the same nor a link to the file is the file.
+    // A copy of the file, or a link to it, is a different file.
     fs::copy(&aside, &path).unwrap();
     refuses(&ledger, "was replaced by another file");
     assert_eq!(fs::read(&path).unwrap(), written);
@@ -73,7 +73,7 @@ fn nothing_is_written_to_a_file_that_was_truncated() {
         File::options().write(true).open(&path).unwrap().set_len(len as u64).unwrap();
         refuses(&ledger, &format!("has {len} bytes, but {} were written", whole.len()));
         assert_eq!(fs::metadata(&path).unwrap().len(), len as u64);
-        // As a backup does that is written into the file.
+        // Restores the content in place, as some backup programs do.
         fs::write(&path, &whole).unwrap();
     }
     put(&ledger, "b", "y").unwrap();

@@ -1,4 +1,4 @@
-//! What the ledger in a file promises beyond what every ledger does.
+//! Tests of the guarantees that are specific to the ledger in a file.
 
 mod crash;
 mod kill;
@@ -15,8 +15,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::state::tests::{Model, block_on, cluster, key, swap};
 
-/// A directory and the path of a ledger in it; in memory where possible, because thousands of syncs take their time
-/// on a disk.
+/// A temporary directory and the path of a ledger in it. In memory if possible, because thousands of syncs
+/// are slow on a disk.
 fn place() -> (TempDir, PathBuf) {
     let in_memory = tempfile::tempdir_in("/dev/shm");
     let directory = in_memory.or_else(|_| tempfile::tempdir()).expect("a directory");
@@ -36,7 +36,7 @@ fn entries(ledger: &FileLedger) -> Model {
     entries.iter().map(|(key, cluster)| (key.clone(), cluster.clone())).collect()
 }
 
-/// What a process finds that opens it now.
+/// The entries that a new process finds.
 fn found(path: &Path) -> Model {
     entries(&FileLedger::open(path).expect("a ledger"))
 }
@@ -45,7 +45,7 @@ fn model(entries: &[(&str, &str)]) -> Model {
     entries.iter().map(|(name, value)| (key(name), cluster(value))).collect()
 }
 
-/// Puts `to` under `name`, whatever is there.
+/// Writes `to` under `name`, whatever the current entry is.
 fn put(ledger: &FileLedger, name: &str, to: &str) -> Result<(), LedgerError> {
     block_on(async {
         let there = ledger.read(&key(name), None).await?;
@@ -84,12 +84,12 @@ fn a_ledger_that_is_written_over_and_over_stays_small() {
 
 #[derive(Clone, Debug)]
 enum Op {
-    /// Put the cluster under the key, expecting what is there.
+    /// Write the cluster under the key, with the current entry as the expected one.
     Put {
         key: usize,
         to: ClusterName,
     },
-    /// Put it there if that is what is there.
+    /// Write the cluster under the key, with this expected entry.
     Guess {
         key: usize,
         expected: Option<ClusterName>,
@@ -108,7 +108,7 @@ fn any_op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// What a ledger should do.
+/// The reference implementation of a swap.
 fn swap_in(model: &mut Model, key: &AllocationKey, expected: Option<&ClusterName>, to: &ClusterName) -> Swap {
     let there = model.get(key).cloned();
     if there.as_ref() != expected {

@@ -1,4 +1,4 @@
-//! What is opened, what is refused, and that what is refused is left alone.
+//! Tests of which files are opened and which are refused, and that refused files are unmodified.
 
 use redb::{Database, TableDefinition};
 
@@ -19,7 +19,7 @@ fn is_damaged(error: &OpenError) -> bool {
     matches!(error, OpenError::Damaged { .. })
 }
 
-/// A database with one table of that name.
+/// A database with one table of the given name.
 fn database(path: &Path, table: &str) -> Vec<u8> {
     let database = Database::create(path).unwrap();
     let transaction = database.begin_write().unwrap();
@@ -97,7 +97,7 @@ fn a_file_that_ends_too_early_is_refused_and_left_alone() {
     for len in (1..good.len()).step_by(509) {
         fs::write(&path, &good[..len]).unwrap();
         match FileLedger::open(&path) {
-            // The end of the file holds no page that is in use.
+            // The truncated end of the file has no used page.
             Ok(ledger) => assert_eq!(entries(&ledger), expected, "{len} bytes"),
             Err(error) => {
                 assert!(is_damaged(&error), "{len} bytes: {error}");
@@ -121,7 +121,7 @@ proptest! {
             put(&ledger, name, to).unwrap();
         }
         let expected = entries(&ledger);
-        // As a process leaves it that is killed, or one that ends.
+        // The state after a kill, or after a clean exit.
         let mut bytes = fs::read(&path).unwrap();
         drop(ledger);
         if clean {
@@ -135,7 +135,8 @@ proptest! {
         match FileLedger::open(&path) {
             Ok(ledger) => {
                 let found = entries(&ledger);
-                // A damaged last commit of a process that was killed looks like one that was not written to its end.
+                // If the process was killed, a damaged last commit can't be distinguished from an incomplete
+                // one.
                 let before = model(&[("a", "x"), ("b", "y")]);
                 prop_assert!(found == expected || !clean && found == before, "{found:?}");
             }
@@ -172,7 +173,7 @@ fn where_no_file_can_be_the_error_says_so() {
         (directory.path().join("missing/ledger"), "failed to find the directory of the ledger, "),
         (path.join("ledger"), "failed to find the ledger "),
         (dangling, "failed to find the ledger "),
-        // Not even the superuser can make a file there.
+        // Not even root can create a file there.
         (PathBuf::from("/proc/ledger"), "failed to create the ledger "),
         (PathBuf::from("/proc/version"), "failed to create the ledger "),
     ] {

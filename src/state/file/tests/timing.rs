@@ -1,26 +1,27 @@
-//! What is seen when, and what becomes of swaps whose caller goes away.
+//! Tests of when swaps become visible, and of swaps whose future is dropped.
 //!
-//! The writer shows readers what it has committed, so a reader that does not let go stops it right after a commit.
+//! The writer shows a commit to readers by updating `entries`, so a test that holds a read lock stops it
+//! right after a commit.
 
 use std::time::{Duration, Instant};
 
 use super::*;
 
-/// After this a test that waits has failed.
+/// The timeout of tests that wait.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn read(ledger: &FileLedger, name: &str) -> Option<ClusterName> {
     block_on(ledger.read(&key(name), None)).expect("a usable ledger")
 }
 
-/// What the file holds, as a process would find it after a crash at this moment.
+/// The entries that a process would find after a crash at this moment.
 fn on_disk(path: &Path) -> Model {
     let (_directory, copy) = place();
     fs::copy(path, &copy).expect("a copy");
     found(&copy)
 }
 
-/// Waits until the file holds `expected`.
+/// Waits until the file has the `expected` entries.
 fn wait_for(path: &Path, expected: &Model) {
     let deadline = Instant::now() + PATIENCE;
     while on_disk(path) != *expected {

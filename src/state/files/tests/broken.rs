@@ -1,4 +1,4 @@
-//! Sets that are faulty, half written or not there.
+//! Invalid, incomplete and missing files.
 
 use super::*;
 use crate::json::Value;
@@ -38,7 +38,7 @@ async fn a_faulty_set_leaves_the_last_good_one_in_force_until_it_is_mended() {
         .into_iter()
         .enumerate()
     {
-        // One file is good and new, the other is not: neither counts.
+        // One file is valid and new, the other is invalid. Neither becomes active.
         directory.write("a.yaml", &binding("checkout", n + 2));
         directory.replace("b.yaml", broken);
         assert_eq!(replicas(&files, "checkout").await, Ok(i64::try_from(n + 1).unwrap()), "{broken:?}");
@@ -70,7 +70,7 @@ async fn a_file_that_is_named_and_goes_is_not_an_empty_one() {
     assert!(!files.is_stale());
 }
 
-/// The capture, without what is long and read by nobody.
+/// The capture without long fields that are not read.
 fn shortened() -> Value<'static> {
     let mut value = Value::parse(CAPTURE.as_bytes()).unwrap();
     let object = value.object_mut().unwrap();
@@ -82,7 +82,7 @@ fn shortened() -> Value<'static> {
     value
 }
 
-/// The binding in the capture.
+/// The binding of the capture.
 fn whole() -> Binding {
     let mut builder = crate::state::snapshot::SnapshotBuilder::default();
     builder.add(Path::new("a"), &crate::documents::parse(CAPTURE.as_bytes()).unwrap());
@@ -92,7 +92,7 @@ fn whole() -> Binding {
     }
 }
 
-/// Puts each part of `text` up to one of these bytes into the file: whether the state is stale then, and what it finds.
+/// Truncates the file to each of these lengths: whether the state is stale then, and the result of a lookup.
 async fn prefixes(
     text: &str,
     ends: impl Iterator<Item = usize>,
@@ -139,7 +139,7 @@ async fn a_yaml_file_that_ends_too_early_is_refused_as_long_as_that_can_be_told(
         assert!(stale || end >= ends, "up to byte {end}");
     }
 
-    // A List as kubectl prints it says at its end what it is.
+    // In the output of kubectl, the `kind` of a List is at the end.
     let items = format!("apiVersion: v1\nitems:\n{}", indent(&text));
     let list = format!("{items}kind: List\nmetadata:\n  resourceVersion: \"\"\n");
     let ends = (0..items.len()).step_by(7).chain(items.len()..list.len());

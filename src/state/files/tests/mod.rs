@@ -1,4 +1,4 @@
-//! That a lookup sees what is on disk, and that what is broken there changes nothing.
+//! Tests that lookups see the files on disk, and that invalid files leave the snapshot unchanged.
 
 mod broken;
 mod races;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::*;
 use crate::domain::GroupVersionKind;
 
-/// A directory of the test's own.
+/// A temporary directory.
 struct Directory(tempfile::TempDir);
 
 impl Directory {
@@ -27,7 +27,7 @@ impl Directory {
         fs::write(self.at(name), text).unwrap();
     }
 
-    /// Puts a file in the place of another.
+    /// Replaces a file by renaming.
     fn replace(&self, name: &str, text: &str) {
         self.write(".new", text);
         fs::rename(self.at(".new"), self.at(name)).unwrap();
@@ -53,7 +53,7 @@ fn workload(name: &str) -> Workload {
     }
 }
 
-/// A binding of Rollout `shop/NAME` to one cluster, with this many replicas.
+/// A binding of Rollout `shop/NAME` to one cluster with `replicas` replicas.
 fn binding(name: &str, replicas: usize) -> String {
     format!(
         "apiVersion: work.karmada.io/v1alpha2\nkind: ResourceBinding\nmetadata: {{name: {name}-rollout, namespace: shop}}\nspec:\n  \
@@ -62,7 +62,7 @@ fn binding(name: &str, replicas: usize) -> String {
     )
 }
 
-/// The replicas of Rollout `shop/NAME` in the first cluster that its binding lists.
+/// The replicas of Rollout `shop/NAME` in the first cluster of its binding.
 async fn replicas(files: &StateFiles, name: &str) -> Result<i64, String> {
     match files.find(&workload(name), None).await {
         Ok(BindingLookup::Found(binding)) => Ok(binding.schedule.clusters()[0].replicas),

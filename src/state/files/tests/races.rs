@@ -6,18 +6,18 @@ use std::thread;
 
 use super::*;
 
-/// What a writer and its readers tell each other.
+/// The shared progress of a writer and its readers.
 #[derive(Default)]
 struct Course {
-    /// The last version that is on disk for certain.
+    /// The last version that is certain to be on disk.
     written: AtomicU64,
-    /// How many lookups have ended.
+    /// The number of completed lookups.
     lookups: AtomicU64,
     ended: AtomicBool,
 }
 
 impl Course {
-    /// Runs `write` with each number from 1, with at least one lookup in between.
+    /// Calls `write` with each version from 1, and waits for at least one lookup after each.
     fn write(&self, versions: u64, mut write: impl FnMut(u64)) {
         for version in 1..=versions {
             write(version);
@@ -31,8 +31,8 @@ impl Course {
     }
 }
 
-/// Looks up until the writer has ended, in as many tasks at once. `check` gets the version that was on disk before the
-/// lookup, and what it saw.
+/// Runs lookups in `tasks` tasks until the writer has ended. `check` receives the version that was on disk
+/// before the lookup, and the snapshot.
 async fn look_up(
     files: &StateFiles,
     course: &Arc<Course>,
@@ -151,7 +151,7 @@ async fn a_lookup_that_nobody_waits_for_leaves_the_others_alone() {
     for n in 2..100 {
         directory.write("a.yaml", &binding("checkout", n));
         let workload = workload("checkout");
-        // Dropped where it waits for the reading, unless that was as fast.
+        // Dropped while it waits for the read, unless the read was fast enough.
         let _ = files.find(&workload, None).now_or_never();
         assert_eq!(replicas(&files, "checkout").await, Ok(i64::try_from(n).unwrap()));
     }

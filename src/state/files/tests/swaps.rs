@@ -1,4 +1,4 @@
-//! Files that change, in every way in which files do.
+//! Files that change in different ways.
 
 use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ async fn a_file_that_is_written_in_place_is_seen_by_the_next_lookup() {
     let directory = Directory::new();
     directory.write("a.yaml", &binding("checkout", 100));
     let files = directory.open(&["a.yaml"]).unwrap();
-    // All of one length, and many in one tick of the clock that files are stamped with.
+    // Equal lengths, with many changes in one tick of the file system's clock.
     for n in 100..600 {
         directory.write("a.yaml", &binding("checkout", n));
         assert_eq!(replicas(&files, "checkout").await, Ok(i64::try_from(n).unwrap()));
@@ -31,7 +31,7 @@ async fn a_file_that_is_replaced_is_seen_by_the_next_lookup() {
 #[tokio::test]
 async fn files_that_come_and_go_in_a_directory_are_seen() {
     let directory = Directory::new();
-    // Nothing yet: somebody is about to fill it.
+    // The directory is still empty.
     let files = directory.open(&[""]).unwrap();
     for n in 1..200 {
         let name = format!("{n}.yaml");
@@ -87,7 +87,7 @@ async fn files_that_rest_are_not_read_again() {
     directory.write("a.yaml", &binding("checkout", 1));
     let files = directory.open(&[""]).unwrap();
     let deadline = Instant::now() + Duration::from_secs(20);
-    // Read anew for as long as a change might not show, and not longer.
+    // Reads repeat only as long as a change might not change the metadata.
     while !files.0.active.load().stamps.is_current() {
         assert!(Instant::now() < deadline, "it never settles");
         assert_eq!(replicas(&files, "checkout").await, Ok(1));
@@ -97,7 +97,7 @@ async fn files_that_rest_are_not_read_again() {
         assert_eq!(replicas(&files, "checkout").await, Ok(1));
     }
     assert_eq!(files.0.begun.load(Ordering::SeqCst), begun);
-    // A new time on the same content is no new set.
+    // New metadata with the same content does not create a new snapshot.
     let snapshot = Arc::clone(&active.snapshot);
     directory.write("a.yaml", &binding("checkout", 1));
     assert_eq!(replicas(&files, "checkout").await, Ok(1));
