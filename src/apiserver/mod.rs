@@ -78,7 +78,6 @@ impl ApiServer {
         config.connect_timeout = Some(CONNECT_LIMIT);
         // A watch may be silent for long. Calls have their own timeout.
         config.read_timeout = None;
-        // Ignore proxies from the environment, which are meant for other programs.
         let address = config.cluster_url.to_string().trim_end_matches('/').to_owned();
         let pod_namespace = matches!(access, Access::InCluster).then(|| config.default_namespace.clone());
         let client = Client::try_from(config).map_err(ConnectError::client)?;

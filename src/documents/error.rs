@@ -17,7 +17,7 @@ pub struct FileError {
 }
 
 impl FileError {
-    /// The path as the user gave it, or as it was found in a directory.
+    /// The path as given, or as found in a directory.
     pub fn path(&self) -> &Path {
         &self.path
     }

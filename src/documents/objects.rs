@@ -29,7 +29,7 @@ struct Place {
 }
 
 impl Object {
-    /// The file, as the user named it or as it was found in a directory.
+    /// The path as given, or as found in a directory.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -69,7 +69,7 @@ pub enum YamlErrorKind {
     /// `.inf`, `.nan`, or a number that is too large for a key.
     #[error("JSON has no such number: {0}")]
     NotFinite(String),
-    /// A tag that stands for no JSON type.
+    /// A tag that has no JSON type.
     #[error("the tag {0} is not known here")]
     UnknownTag(String),
     /// A tag that does not match its node.

@@ -170,7 +170,7 @@ fn unknown(full: &str) -> YamlErrorKind {
     YamlErrorKind::UnknownTag(short_name(full))
 }
 
-/// Fails unless the tag is `own`, the tag of lists (`seq`) or of maps (`map`), or says nothing.
+/// Fails unless the tag is `own`, the tag of lists (`seq`) or of maps (`map`), or is `!`.
 pub(super) fn check_container(tag: &Tag, own: &str) -> Result<(), YamlErrorKind> {
     let full = full_name(tag);
     match full.strip_prefix(CORE) {
@@ -223,7 +223,7 @@ fn number_key(text: &str) -> Result<String, YamlErrorKind> {
     })
 }
 
-/// The exponent of ten from which Go's `%g` prints the shortest digits of a number with an exponent.
+/// The decimal exponent from which Go's `%g` prints a number with an exponent, given its shortest digits.
 const GO_SCIENTIFIC_FROM: i32 = 6;
 
 /// The full name of a tag; `!` for the tag that only means "not a plain scalar".

@@ -11,7 +11,7 @@ fn on_a_small_stack<T: Send + 'static>(body: impl FnOnce() -> T + Send + 'static
     thread::Builder::new().stack_size(STACK).spawn(body).unwrap().join().unwrap()
 }
 
-/// What becomes of a source (refused, limit, error or value), and how many steps are left.
+/// The outcome for a source (refused, limit, error or value), and how many steps are left.
 fn fate(source: &str) -> (&'static str, u64) {
     let mut budget = Budget::default();
     let fate = match Expression::compile(source, &scope()) {
