@@ -1,15 +1,17 @@
-//! The smallest patch between two values; what smallest means is in docs/interpreter.md, "The patch".
+//! Computes the minimal patch between two values. docs/interpreter.md, "The patch", defines what minimal
+//! means.
 
 use super::{Operation, Patch};
 use crate::json::{Object, Pointer, Value};
 
 /// The patch that turns `before` into `after`.
 ///
-/// * Only places whose value changes are touched; objects are gone into, so a sibling of a change is never named.
-/// * Of two lists the common head and the common tail are kept, the items between are compared one by one, and
-///   what is left over is removed (from the back) or added (in order).
-/// * A number in another spelling is a change; another order of an object's members is none.
-/// * The operations follow the members of `before`, then the new ones in the order of `after`.
+/// * Only places whose value changes are touched. Objects are compared member by member, so an unchanged
+///   sibling is never named.
+/// * Of two lists the common head and tail are kept, and the items between them are compared one by one. The
+///   remaining items are removed from the back, or added in order.
+/// * A number with another spelling is a change. Another order of the members of an object is not.
+/// * The operations follow the members of `before`, then the new members in the order of `after`.
 pub fn diff<'a>(before: &Value<'a>, after: &Value<'a>) -> Patch<'a> {
     let mut walk = Differ { path: Vec::new(), operations: Vec::new() };
     walk.values(before, after);
@@ -18,7 +20,7 @@ pub fn diff<'a>(before: &Value<'a>, after: &Value<'a>) -> Patch<'a> {
     patch
 }
 
-/// The part of [`diff`] that is about one place: what turns `before`, `None` if the place is missing, into `after`.
+/// The patch that turns `before` at `place` into `after`. `before` is `None` if the place is missing.
 pub fn diff_at<'a>(place: &Pointer, before: Option<&Value<'a>>, after: &Value<'a>) -> Patch<'a> {
     let mut walk = Differ {
         path: place.tokens().iter().map(|token| PathStep::Name(token)).collect(),
@@ -37,7 +39,7 @@ enum PathStep<'s> {
 }
 
 struct Differ<'s, 'a> {
-    /// Where we are. Only turned into a pointer where an operation needs one.
+    /// The current place. It becomes a pointer only where an operation needs one.
     path: Vec<PathStep<'s>>,
     operations: Vec<Operation<'a>>,
 }

@@ -1,21 +1,21 @@
-//! Changes to the members of one object, gathered and then made at once.
+//! Collects changes to the members of one object, to apply them at once.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::json::{Index, Object, Value};
 
-/// Up to as many changes are made one by one; for more the members are gathered anew.
+/// Up to this number of changes are applied one by one. For more, the object is rebuilt.
 const ONE_BY_ONE: usize = 4;
 
-/// An object and what is to become of it. What is not touched keeps its place, and its memory.
+/// An object and the changes to it. Unchanged members keep their position and their memory.
 pub(super) struct Edits<'o, 'p, 'a> {
     object: &'o Object<'a>,
     members: Index<'o, 'a>,
-    /// What was touched, and what it is now; `None` if it is gone.
+    /// The changed members. `None` means that the member is removed.
     changes: HashMap<&'p str, Option<Value<'a>>>,
-    /// The names of `changes`, in the order in which they were first touched.
+    /// The names in `changes`, in the order in which they were first changed.
     touched: Vec<&'p str>,
-    /// The only members that stay, if not all do.
+    /// The only members to keep. `None` keeps all.
     kept: Option<HashSet<&'p str>>,
 }
 
@@ -24,7 +24,7 @@ impl<'o, 'p, 'a> Edits<'o, 'p, 'a> {
         Self { object, members: object.index(), changes: HashMap::new(), touched: Vec::new(), kept: None }
     }
 
-    /// The member as it is now.
+    /// The current value of the member.
     pub(super) fn get(&self, name: &str) -> Option<&Value<'a>> {
         match self.changes.get(name) {
             Some(change) => change.as_ref(),
@@ -37,19 +37,20 @@ impl<'o, 'p, 'a> Edits<'o, 'p, 'a> {
         if kept { self.members.get(name) } else { None }
     }
 
-    /// Takes all members out that are not in `kept`. To be called before anything else is changed.
+    /// Removes all members that are not in `kept`. Must be called before any other change.
     pub(super) fn keep_only(&mut self, kept: HashSet<&'p str>) {
         self.kept = Some(kept);
     }
 
-    /// Sets a member to a value that does not come from the object: nothing happens if it is equal to what is there.
+    /// Sets a member to a new value. Nothing happens if the value is equal to the current one.
     pub(super) fn set(&mut self, name: &'p str, value: Value<'a>) {
         if self.get(name) != Some(&value) {
             self.change(name, Some(value));
         }
     }
 
-    /// Sets a member to what its own value was merged into: nothing happens if that is still the same piece of memory.
+    /// Sets a member to the result of a merge into its value. Nothing happens if it is the same piece of
+    /// memory.
     pub(super) fn set_merged(&mut self, name: &'p str, value: Value<'a>) {
         if !self.get(name).is_some_and(|present| present.is_same(&value)) {
             self.change(name, Some(value));
@@ -68,7 +69,7 @@ impl<'o, 'p, 'a> Edits<'o, 'p, 'a> {
         }
     }
 
-    /// The object with the changes; the same piece of memory if there are none.
+    /// The object with the changes. It is the same piece of memory if there are none.
     pub(super) fn finish(mut self) -> Value<'a> {
         let all_kept =
             self.kept.as_ref().is_none_or(|kept| self.object.iter().all(|(name, _)| kept.contains(name)));

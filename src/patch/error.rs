@@ -1,4 +1,4 @@
-//! What is wrong with a patch, on its own or with an object, and where.
+//! What is wrong with a patch, or why it cannot be applied to an object.
 
 use std::fmt;
 
@@ -21,37 +21,37 @@ pub struct InvalidPatchError {
 pub struct PatchError {
     /// The place in the object.
     pub place: Pointer,
-    /// The operation of a JSON patch, counted from 0.
+    /// The index of the operation of a JSON patch, from 0.
     pub operation: Option<usize>,
     /// What is wrong there.
     #[source]
     pub problem: PatchErrorKind,
 }
 
-/// What can be wrong. The texts name fields and directives of the patch, and nothing that an object holds.
+/// What can be wrong. The messages name fields and directives of the patch, but no values of the object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatchErrorKind {
-    /// The patch, or what it is applied to, is no map.
+    /// The patch or the object is not a map.
     #[error("a strategic merge patch is a map for a map, found {0}")]
     NotAMap(Kind),
-    /// `$patch` with another word.
+    /// `$patch` has an unknown value.
     #[error("`$patch` is `replace` or `delete`")]
     UnknownWord,
-    /// `$patch: delete` over everything.
+    /// `$patch: delete` at the root of the patch.
     #[error("`$patch: delete` would leave nothing of the object")]
     DeletesAll,
-    /// A key that is nearly a directive.
+    /// A key that is probably a misspelled directive.
     #[error("`{found}` is no directive: is `{meant}` meant?")]
     NearlyDirective {
         /// The key.
         found: String,
-        /// The directive that is most like it.
+        /// The most similar directive.
         meant: &'static str,
     },
-    /// A directive that is about a list, without its name.
+    /// A directive about a list that does not name the list.
     #[error("`{0}` names the list that it is about, as in `{0}/containers`")]
     NoListName(&'static str),
-    /// Something else than a list, where a directive or its list is one.
+    /// A directive or its list is not a list.
     #[error("`{directive}` needs a list, found {found}")]
     NotAList {
         /// The directive.
@@ -59,7 +59,7 @@ pub enum PatchErrorKind {
         /// What is there.
         found: Kind,
     },
-    /// Something in a directive that cannot be compared.
+    /// A directive has an item that cannot be compared.
     #[error("`{directive}` cannot hold {found} here")]
     BadItem {
         /// The directive.
@@ -67,43 +67,43 @@ pub enum PatchErrorKind {
         /// What is there.
         found: Kind,
     },
-    /// A field beside `$retainKeys` that it does not list.
+    /// The patch sets a field that `$retainKeys` does not list.
     #[error("`$retainKeys` lists all fields that the patch sets beside it, and `{0}` is not listed")]
     NotRetained(String),
-    /// A field that is set and deleted from at once.
+    /// The patch sets a field and deletes values from it.
     #[error("`{0}` is set to what `$deleteFromPrimitiveList/{0}` takes out of it")]
     SetAndDeleted(String),
-    /// A map or a list in a field that the kind does not have, or that cannot hold any.
+    /// A map or list in a field that does not exist or is a scalar.
     #[error("the kind has no {holds} `{name}` here that could be merged")]
     UnknownField {
         /// The name of the field.
         name: String,
-        /// What the patch has there.
+        /// What the patch has in the field.
         holds: &'static str,
     },
-    /// A list of several types, of lists or of nulls.
+    /// A list with items of several types, with lists or with nulls.
     #[error("the items of a list that is merged are all maps, all strings, all integers or the like")]
     MixedItems,
-    /// Nothing to put in order.
+    /// A list to order that exists neither in the object nor in the patch.
     #[error("`$setElementOrder/{0}` has nothing to put in order")]
     NothingToOrder(String),
-    /// A list of maps that nothing tells apart.
+    /// A list of maps without a merge key.
     #[error("the list has no merge key, so its items cannot be told apart: it can only be replaced")]
     NoKey,
-    /// An item without the field that tells the items apart.
+    /// An item without its merge key.
     #[error("the list is merged by `{key}`, and an item of the {of} has none")]
     KeyMissing {
         /// The merge key.
         key: String,
-        /// `patch`, `object` or the name of a directive.
+        /// Where the item is: `patch`, `object` or the name of a directive.
         of: &'static str,
     },
     /// A merge key that is not unique in the object or in the patch.
     #[error("several items have the `{key}` that the patch names, and it does not say which is meant: {}", Unclear(.lacks))]
     Ambiguous {
-        /// The keys.
+        /// The merge keys.
         key: String,
-        /// The key that would tell them apart, and that the item of the patch lacks.
+        /// The key that would identify the item, and that the item of the patch lacks.
         lacks: Option<String>,
     },
     /// `$patch: delete` in a list that is replaced.
@@ -112,7 +112,7 @@ pub enum PatchErrorKind {
          a JSON patch, in a policy"
     )]
     DeletesOfWhole,
-    /// Two new items with one merge key.
+    /// Two new items with the same merge key.
     #[error(
         "the patch adds two items with one `{key}`, of which the second would go into the first: use a JSON patch, \
          or replace the list with `$patch: replace`"
@@ -121,58 +121,58 @@ pub enum PatchErrorKind {
         /// The merge key.
         key: String,
     },
-    /// The patch has another order than it asks for.
+    /// The items of the patch are not in the order of `$setElementOrder`.
     #[error("`$setElementOrder/{0}` does not list the items of the patch, or in another order")]
     OutOfOrder(String),
-    /// An item that the order leaves out.
+    /// `$setElementOrder` does not list an item.
     #[error("`$setElementOrder/{0}` does not say where a new item goes")]
     NoPlace(String),
 
-    /// The patch is no list.
+    /// The patch is not a list.
     #[error("a JSON patch is a list of operations, found {0}")]
     NotOperations(Kind),
-    /// An operation is no map.
+    /// An operation is not a map.
     #[error("an operation of a JSON patch is a map, found {0}")]
     NotAnOperation(Kind),
-    /// An operation that there is not.
+    /// The operation is unknown.
     #[error("`op` is add, remove, replace, move, copy or test")]
     UnknownOperation,
-    /// A field that the operation needs.
+    /// The operation lacks a required field.
     #[error("the operation needs `{0}`")]
     FieldMissing(&'static str),
-    /// A path that is no text.
+    /// A path is not a string.
     #[error("a path is a string, found {0}")]
     NotAPath(Kind),
-    /// A path that is no pointer.
+    /// A path is not a valid pointer.
     #[error(transparent)]
     BadPointer(#[from] PointerError),
-    /// A value would be inside itself.
+    /// A value would be moved into itself.
     #[error("a value cannot be moved into itself")]
     IntoItself,
-    /// Nothing is where the operation needs something.
+    /// The place does not exist.
     #[error("the object has nothing there")]
     Missing,
-    /// The way leads through something that holds nothing.
+    /// The path goes through a scalar.
     #[error("{0} has no fields and no items")]
     NoContainer(Kind),
-    /// No index of the list.
+    /// A token is not a valid index of the list.
     #[error("the list has no such index: it is a number, or `-` for the end")]
     NoIndex,
-    /// `test` found something else.
+    /// The value that `test` found is different.
     #[error("the object has another value there than `test` asks for")]
     TestFailed,
-    /// The whole document would be gone.
+    /// The whole document would be removed.
     #[error("the whole object cannot be removed")]
     RemovesAll,
-    /// Too many levels.
+    /// The result is nested too deep.
     #[error("the object would be nested deeper than {} levels", crate::json::MAX_DEPTH)]
     TooDeep,
-    /// Too much is copied.
+    /// The copied values are too large. The field is the limit in bytes.
     #[error("the copies of the patch are larger than {0} bytes")]
     TooLarge(usize),
 }
 
-/// How an item is told from others with its key.
+/// Displays how to identify an item. The field is the key that the item lacks.
 struct Unclear<'l>(&'l Option<String>);
 
 impl fmt::Display for Unclear<'_> {
@@ -184,7 +184,7 @@ impl fmt::Display for Unclear<'_> {
     }
 }
 
-/// A place within a sentence.
+/// Displays a place within a sentence.
 struct At<'p>(&'p Pointer);
 
 impl fmt::Display for At<'_> {
@@ -193,7 +193,7 @@ impl fmt::Display for At<'_> {
     }
 }
 
-/// An operation within a sentence.
+/// Displays an operation within a sentence.
 struct By<'o>(&'o Option<usize>);
 
 impl fmt::Display for By<'_> {

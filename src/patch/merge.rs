@@ -1,17 +1,17 @@
 //! JSON merge patch (RFC 7386).
 //!
-//! As the RFC has it, to the letter. kubectl and the API server take nulls out of the maps in a list that a patch brings; we
-//! do not. A patch that is no map replaces the whole object: a caller for whom an empty document is an empty patch has to look
-//! for `null` itself.
+//! This follows the RFC exactly. kubectl and the API server remove nulls from maps in the lists of a patch;
+//! this module does not. A patch that is not a map replaces the whole object, so a caller that treats an
+//! empty document as an empty patch has to check for `null` itself.
 
 use super::edits::Edits;
 use crate::json::{Object, Value};
 
-/// `object` with `patch` merged into it. What the patch does not name stays shared with `object`.
+/// `object` with `patch` merged into it. Fields that the patch does not name stay shared with `object`.
 pub fn apply<'a>(object: &Value<'a>, patch: &Value<'a>) -> Value<'a> {
     match (object, patch) {
         (Value::Object(object), Value::Object(patch)) => maps(object, patch),
-        // In a place where there is no map a patch starts with an empty one.
+        // Where the object has no map, the patch is merged into an empty one.
         (_, Value::Object(patch)) => maps(&Object::new(), patch),
         (_, other) => other.clone(),
     }
@@ -44,7 +44,7 @@ mod tests {
         Value::parse(text.as_bytes()).unwrap()
     }
 
-    /// The cases of RFC 7386, appendix A.
+    /// The examples of RFC 7386, appendix A.
     #[test]
     fn the_cases_of_the_rfc_come_out_as_it_says() {
         for (object, patch, result) in [

@@ -1,11 +1,11 @@
-//! Patches: values in, values out; knows no policy and no protocol.
+//! Creates and applies patches. This module knows no policies and no protocol.
 //!
-//! [`diff`] writes the JSON patch (RFC 6902) that turns one value into another. It is minimal in the sense of
-//! docs/interpreter.md ("The patch"), and a function of its two arguments alone. Builds with debug assertions hold every patch against an
-//! implementation that is not ours, the crate `json-patch`.
+//! [`diff`] creates the JSON patch (RFC 6902) that turns one value into another. The patch is minimal as
+//! docs/interpreter.md ("The patch") defines it, and depends only on the two values. Builds with debug
+//! assertions verify each patch with the crate `json-patch`.
 //!
-//! The other way round there are the three kinds of patches that people write: [`strategic`], [`merge`] (RFC 7386) and [`rfc6902`].
-//! They give a new value, and share with the old one whatever they do not change. A patch that fails changes nothing.
+//! [`strategic`], [`merge`] (RFC 7386) and [`rfc6902`] apply patches that users write. They return a new
+//! value, which shares its unchanged parts with the old one. A patch that fails changes nothing.
 
 mod diff;
 mod edits;

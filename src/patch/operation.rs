@@ -2,19 +2,19 @@
 
 use crate::json::{Pointer, Value};
 
-/// One step of a [`Patch`]. Of RFC 6902's operations these three are enough to describe any change.
+/// One operation of a [`Patch`]. These three of the operations of RFC 6902 can describe any change.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operation<'a> {
-    /// A member that was not there, or an item put in front of the one at the index.
+    /// Adds a new member, or inserts an item before the index.
     Add(Pointer, Value<'a>),
-    /// A member or an item taken away.
+    /// Removes a member or an item.
     Remove(Pointer),
-    /// A value in place of another one.
+    /// Replaces a value.
     Replace(Pointer, Value<'a>),
 }
 
 impl Operation<'_> {
-    /// The place that is touched.
+    /// The place that the operation changes.
     pub fn path(&self) -> &Pointer {
         match self {
             Self::Add(path, _) | Self::Remove(path) | Self::Replace(path, _) => path,
@@ -23,7 +23,7 @@ impl Operation<'_> {
 }
 
 impl Operation<'_> {
-    /// The same step in an object that has the one it is about at `place`.
+    /// The same operation for an object that contains the current one at `place`.
     #[must_use]
     pub fn below(self, place: &Pointer) -> Self {
         match self {
@@ -44,12 +44,12 @@ impl Patch<'_> {
         self.0.iter().map(Operation::path)
     }
 
-    /// Whether nothing changes.
+    /// Whether the patch has no operations.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The compact text: `[]` for no change.
+    /// The compact JSON text. `[]` for a patch without operations.
     pub fn to_text(&self) -> String {
         let mut out = String::with_capacity(2 + 128 * self.0.len());
         out.push('[');

@@ -1,9 +1,9 @@
-//! Our patches in the hands of an implementation that is not ours.
+//! Verifies patches with another implementation, the crate `json-patch`.
 
 use crate::json::Value;
 use crate::patch::{Operation, Patch};
 
-/// Whether the crate `json-patch`, given the text of `patch`, turns `before` into `after`.
+/// Whether the crate `json-patch` turns `before` into `after` with `patch`.
 pub(super) fn turns(before: &Value<'_>, after: &Value<'_>, patch: &Patch<'_>) -> bool {
     let Ok(theirs) = serde_json::from_value::<json_patch::Patch>(foreign(patch)) else {
         return false;
@@ -32,7 +32,7 @@ fn foreign(patch: &Patch<'_>) -> serde_json::Value {
         .collect()
 }
 
-/// The value as `serde_json` has it. Numbers travel as strings, so that another spelling is another value.
+/// The value for `serde_json`. Numbers become strings, so that another spelling is another value.
 pub(super) fn plain(value: &Value<'_>) -> serde_json::Value {
     match value {
         Value::Null => serde_json::Value::Null,

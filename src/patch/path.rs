@@ -1,9 +1,9 @@
-//! Where a walk through an object is.
+//! The current place while an object is visited.
 
 use super::{PatchError, PatchErrorKind};
 use crate::json::Pointer;
 
-/// A place in an object, as a chain of steps on the stack. It becomes a pointer only when something is wrong there.
+/// A place in an object, as a chain of steps on the stack. It becomes a pointer only for an error.
 #[derive(Clone, Copy)]
 pub(super) struct FieldPath<'p>(Option<(&'p Self, PathStep<'p>)>);
 
@@ -16,12 +16,10 @@ enum PathStep<'p> {
 impl<'p> FieldPath<'p> {
     pub(super) const ROOT: Self = Self(None);
 
-    /// The member `name` of what is here.
     pub(super) fn member(&'p self, name: &'p str) -> Self {
         Self(Some((self, PathStep::Name(name))))
     }
 
-    /// The item at `index` of what is here.
     pub(super) fn item(&'p self, index: usize) -> Self {
         Self(Some((self, PathStep::Index(index))))
     }
@@ -45,7 +43,7 @@ impl<'p> FieldPath<'p> {
     }
 }
 
-/// An error on its way out of functions that go into each other as deep as values are nested: it is small on the stack.
+/// A boxed error. It is small, because the functions that return it recurse as deep as values are nested.
 pub(super) struct Failed(Box<PatchError>);
 
 impl From<Failed> for PatchError {

@@ -1,4 +1,5 @@
-//! The patch against `json-patch` over random values, and the exact operations of the cases that the design names.
+//! Compares the patch with `json-patch` on random values, and with the exact operations that the design
+//! defines.
 
 use proptest::prelude::*;
 
@@ -65,7 +66,7 @@ fn the_oracle_can_say_no() {
     assert!(oracle::turns(&before, &after, &right));
 }
 
-/// Names of members and strings: few, so that two values share some; odd, so that escapes matter.
+/// Names and strings. They are few, so that two values share some, and unusual, so that escapes are tested.
 const NAMES: &[&str] = &[
     "", "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "0", "1", "~", "/", "~1", "é\"\\",
     "\u{1}",
@@ -89,7 +90,7 @@ pub(super) fn any_value() -> impl Strategy<Value = Value<'static>> {
     })
 }
 
-/// Two values that mostly agree, as an object and its revision do.
+/// Two values that are mostly equal, like an object and its revision.
 fn two_values() -> impl Strategy<Value = (Value<'static>, Value<'static>)> {
     let list = || proptest::collection::vec(any_value(), 0..6);
     prop_oneof![
@@ -105,7 +106,7 @@ fn two_values() -> impl Strategy<Value = (Value<'static>, Value<'static>)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// `json-patch` makes `after` out of `before`, whatever the two are.
+    /// `json-patch` turns `before` into `after` for any two values.
     #[test]
     fn the_patch_turns_one_value_into_the_other((before, after) in two_values()) {
         let patch = diff(&before, &after);
@@ -114,7 +115,7 @@ proptest! {
         prop_assert_eq!(patch.to_text(), diff(&before.clone().into_owned(), &after.clone().into_owned()).to_text());
     }
 
-    /// The text of a patch is JSON that says what the operations say.
+    /// The text of a patch is the JSON of its operations.
     #[test]
     fn the_text_of_a_patch_is_json((before, after) in two_values()) {
         let patch = diff(&before, &after);

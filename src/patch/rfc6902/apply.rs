@@ -1,15 +1,15 @@
-//! JSON patches applied.
+//! Applies JSON patches.
 
 use super::{MissingPath, Op};
 use crate::json::{MAX_DEPTH, Object, Pointer, Value};
 use crate::patch::{PatchError, PatchErrorKind};
 
-/// How many bytes the copies of one patch may come to, as text. Copies of copies grow very fast.
+/// The limit on the size of all copies of one patch, in bytes of text. Copies of copies grow exponentially.
 const COPIES: usize = 4 << 20;
 
 type Result<T> = std::result::Result<T, (Pointer, PatchErrorKind)>;
 
-/// `object` after all operations. The error is that of the first one that fails.
+/// `object` after all operations. The error is that of the first operation that fails.
 pub fn apply<'a>(
     object: &Value<'a>,
     operations: &[Op<'a>],
@@ -29,7 +29,7 @@ pub fn apply<'a>(
 struct Document<'a> {
     root: Value<'a>,
     missing: MissingPath,
-    /// Bytes of text that were copied.
+    /// The number of bytes copied so far, as text.
     copied: usize,
 }
 
@@ -86,7 +86,7 @@ impl<'a> Document<'a> {
         if from.contains(path) {
             return Err((path.clone(), PatchErrorKind::IntoItself));
         }
-        // Left out as a whole, or done as a whole.
+        // A move is skipped or done as a whole.
         let before = self.root.clone();
         self.remove(from);
         let removed = self.root.clone();
@@ -137,14 +137,14 @@ impl<'a> Document<'a> {
         Ok(())
     }
 
-    /// Adds a value together with what is missing on the way to it.
+    /// Adds a value, and the containers that are missing on the path to it.
     fn create(&mut self, path: &Pointer, value: Value<'a>) -> Result<()> {
         let tokens = path.tokens();
         let exists = |steps: &usize| self.root.at(&path.prefix(*steps)).is_some_and(|there| !there.is_null());
         let there = (0..tokens.len()).take_while(exists).count();
-        // `there` steps lead to what is missing; from there on everything is new.
+        // The first `there` steps exist. The rest is created.
         let missing = path.prefix(there);
-        // Checked before the value is built, which would be as deep.
+        // Check the depth before the value is built, which would be as deep.
         Self::fits(path, &value)?;
         let new = tokens[there..].iter().rev().fold(value, |inner, token| match token.as_str() {
             "-" | "0" => Value::array(vec![inner]),
@@ -176,7 +176,8 @@ impl<'a> Document<'a> {
         self.edit(path, |place| *place = value);
     }
 
-    /// Changes the value at `path`, which is there. What is shared on the way is copied, one level each.
+    /// Changes the value at `path`, which has to exist. Shared containers on the path are copied, one level
+    /// each.
     fn edit(&mut self, path: &Pointer, change: impl FnOnce(&mut Value<'a>)) {
         let mut here = Some(&mut self.root);
         for token in path.tokens() {
@@ -194,13 +195,13 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Makes sure that `value` at `path` does not nest too deep.
+    /// Fails if `value` at `path` is nested too deep.
     fn fits(path: &Pointer, value: &Value<'a>) -> Result<()> {
         let deep = path.tokens().len().saturating_add(levels(value));
         if deep > MAX_DEPTH { Err((path.clone(), PatchErrorKind::TooDeep)) } else { Ok(()) }
     }
 
-    /// What is said where `path` leads to nothing: where the object ends on the way.
+    /// The error for a `path` that does not exist, with the place where the object ends.
     fn lack(&self, path: &Pointer) -> (Pointer, PatchErrorKind) {
         let mut here = &self.root;
         for (steps, token) in path.tokens().iter().enumerate() {
@@ -229,17 +230,17 @@ fn last(path: &Pointer) -> &str {
     path.tokens().last().map_or("", String::as_str)
 }
 
-/// The index that a token means in a list of `len` items: digits without a leading zero, or `-` for the one behind the last.
+/// The index that a token stands for in a list of `len` items: digits without a leading zero, or `-` for the
+/// end.
 fn index(token: &str, len: usize) -> Option<usize> {
     if token == "-" {
         return Some(len);
     }
     let digits = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
-    // An index that does not fit is beyond the end of every list.
+    // An index that overflows is beyond the end of every list.
     (digits && (token == "0" || !token.starts_with('0'))).then(|| token.parse().unwrap_or(usize::MAX))
 }
 
-/// How deep containers are nested.
 fn levels(value: &Value<'_>) -> usize {
     match value {
         Value::Array(items) => 1 + items.iter().map(levels).max().unwrap_or(0),
@@ -248,7 +249,7 @@ fn levels(value: &Value<'_>) -> usize {
     }
 }
 
-/// About how long the text of a value is; counted no further than `enough`.
+/// The approximate length of the text of a value. Counting stops at `enough`.
 fn text_len(value: &Value<'_>, enough: usize) -> usize {
     let sum = |all: &mut dyn Iterator<Item = usize>| {
         let mut sum = 2_usize;
@@ -271,7 +272,7 @@ fn text_len(value: &Value<'_>, enough: usize) -> usize {
     }
 }
 
-/// Whether both mean the same: as `==`, but `1` and `1.0` do.
+/// Like `==`, but numbers are compared by value, so `1` equals `1.0`.
 fn means_same(a: &Value<'_>, b: &Value<'_>) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a.same_value(b),

@@ -1,7 +1,7 @@
 //! JSON patch (RFC 6902): all six operations.
 //!
-//! As the RFC has it. kubectl's library is laxer: it counts an index of -1 from the end, reads `01` as an index, copies what is not
-//! there as null, lets `replace` add, and takes `~2` literally.
+//! This follows the RFC exactly. The library of kubectl is more lenient: it counts an index of -1 from the
+//! end, reads `01` as an index, copies a missing value as null, lets `replace` add, and reads `~2` literally.
 
 mod apply;
 mod parse;
@@ -17,22 +17,22 @@ use crate::json::{Pointer, Value};
 /// One operation of a JSON patch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op<'a> {
-    /// Sets a member, or puts an item in front of the one at the index; `-` is the end of a list.
+    /// Sets a member, or inserts an item before the index. `-` is the end of a list.
     Add(Pointer, Value<'a>),
-    /// Takes out what is there.
+    /// Removes the value.
     Remove(Pointer),
-    /// Puts a value in the place of what is there.
+    /// Replaces the value.
     Replace(Pointer, Value<'a>),
-    /// Takes out what is at the first place, and adds it at the second.
+    /// Removes the value at the first place, and adds it at the second.
     Move(Pointer, Pointer),
-    /// Adds what is at the first place at the second.
+    /// Adds the value at the first place at the second.
     Copy(Pointer, Pointer),
-    /// Fails if there is anything else; numbers are compared by what they mean.
+    /// Fails if the value is different. Numbers are compared by value.
     Test(Pointer, Value<'a>),
 }
 
 impl Op<'_> {
-    /// Its places, each with the name of its field.
+    /// The places of the operation, each with the name of its field.
     pub fn pointers(&self) -> impl Iterator<Item = (&'static str, &Pointer)> {
         let (from, path) = match self {
             Self::Move(from, path) | Self::Copy(from, path) => (Some(from), path),
@@ -44,15 +44,16 @@ impl Op<'_> {
     }
 }
 
-/// What to do where the object lacks the place of an operation.
+/// What to do if the place of an operation does not exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MissingPath {
-    /// The patch fails, as the RFC has it.
+    /// The patch fails, as in the RFC.
     #[default]
     Fail,
-    /// What is missing on the way to a place where something is added, or replaced, is made: a list where the next step is `-` or
-    /// `0`, else a map. A null on the way is taken for missing. `remove`, `test` and the first place of `move` and `copy` still fail.
+    /// `add` and `replace` create what is missing on the path: a list if the next step is `-` or `0`, else a
+    /// map. A null on the path counts as missing. `remove`, `test`, and `move` and `copy` from a missing
+    /// place still fail.
     Create,
-    /// The operation is left out. `test` still fails.
+    /// The operation is skipped. `test` still fails.
     Skip,
 }

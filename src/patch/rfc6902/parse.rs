@@ -1,10 +1,11 @@
-//! JSON patches out of JSON.
+//! Parses JSON patches.
 
 use super::Op;
 use crate::json::{Object, Pointer, Value};
 use crate::patch::{InvalidPatchError, PatchErrorKind};
 
-/// Reads a patch. `null` is one without operations. Members that an operation does not have are ignored, as the RFC wants.
+/// Parses a patch. `null` is a patch without operations. Unknown members of an operation are ignored, as the
+/// RFC requires.
 pub fn parse<'a>(patch: &Value<'a>) -> Result<Vec<Op<'a>>, InvalidPatchError> {
     let operations = match patch {
         Value::Null => return Ok(Vec::new()),

@@ -1,4 +1,4 @@
-//! The operations one by one, and against the crate `json-patch` over random documents.
+//! The operations one by one, and compared with the crate `json-patch` on random documents.
 
 use proptest::prelude::*;
 
@@ -291,7 +291,7 @@ fn any_value() -> impl Strategy<Value = Value<'static>> {
     })
 }
 
-/// Every place of a value, and places where there is nothing.
+/// Every place in a value, and some places that do not exist.
 fn places(value: &Value<'_>) -> Vec<Pointer> {
     let mut all = vec![Pointer::ROOT];
     let mut next = 0;
@@ -313,7 +313,7 @@ fn places(value: &Value<'_>) -> Vec<Pointer> {
     all
 }
 
-/// An object and operations on places that it has, had or nearly has.
+/// An object and operations on places that exist, have existed or almost exist.
 fn object_and_patch() -> impl Strategy<Value = (Value<'static>, Vec<Op<'static>>)> {
     (any_value(), any_value()).prop_flat_map(|(object, other)| {
         let mut all = places(&object);
@@ -333,7 +333,7 @@ fn object_and_patch() -> impl Strategy<Value = (Value<'static>, Vec<Op<'static>>
     })
 }
 
-/// What the crate makes of it; `None` if it refuses.
+/// The result of `json-patch`. `None` if it fails.
 fn theirs(object: &Value<'_>, operations: &[Op<'_>]) -> Option<serde_json::Value> {
     let operation = |operation: &Op<'_>| {
         let (name, path, from, value) = match operation {
@@ -362,7 +362,7 @@ fn theirs(object: &Value<'_>, operations: &[Op<'_>]) -> Option<serde_json::Value
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2048))]
 
-    /// DIFFERENCE: the crate does not let a value be moved to where it is.
+    /// DIFFERENCE: `json-patch` refuses to move a value to its own place.
     #[test]
     fn the_crate_json_patch_agrees((object, mut operations) in object_and_patch()) {
         operations.retain(|operation| !matches!(operation, Op::Move(from, path) if from == path));
@@ -370,7 +370,7 @@ proptest! {
         prop_assert_eq!(ours, theirs(&object, &operations));
     }
 
-    /// Leaving out or making what is missing never makes a patch fail that did not, nor changes what it does.
+    /// If a patch applies without `Create` or `Skip`, these options change nothing.
     #[test]
     fn a_patch_that_misses_nothing_is_the_same_with_every_option((object, operations) in object_and_patch()) {
         if let Ok(strict) = apply(&object, &operations, MissingPath::Fail) {

@@ -8,9 +8,10 @@ use crate::json::Value;
 use crate::patch::PatchErrorKind;
 use crate::patch::path::FieldPath;
 
-/// What `list` becomes when it is replaced by `patch`.
+/// The result of replacing `list` with `patch`.
 ///
-/// DIFFERENCE: kubectl knows no `$patch` in such a list, and leaves it in the items. An item to be deleted would be all that is left.
+/// DIFFERENCE: kubectl ignores `$patch` in such a list and leaves it in the items. The item to delete would
+/// then be the only item left.
 pub(super) fn replace<'a>(
     list: &[Value<'a>],
     patch: &[Value<'a>],
@@ -32,7 +33,7 @@ pub(super) fn replace<'a>(
     Ok(Value::array(items))
 }
 
-/// Whether an item holds nothing but a `$patch`.
+/// Whether an item contains only `$patch`.
 fn says_only_that(item: &Value<'_>) -> bool {
     item.as_object().is_some_and(|item| item.len() == 1 && item.get(PATCH).is_some())
 }

@@ -1,7 +1,7 @@
-//! What can be said of a strategic merge patch before it meets an object.
+//! Checks a strategic merge patch without an object.
 //!
-//! DIFFERENCE: kubectl says nothing of directives in a place where the object has nothing. Whether they are reached must not depend
-//! on that, so what could not be done anywhere is refused everywhere.
+//! DIFFERENCE: kubectl does not report a directive at a place that the object does not have. Validity must
+//! not depend on the object, so a directive that no object can satisfy is always an error.
 
 use super::directive::{self, DELETE, Key, ORDER, PATCH, RETAIN};
 use super::maps::overlap;
@@ -10,10 +10,10 @@ use crate::json::{Object, Value};
 use crate::patch::path::FieldPath;
 use crate::patch::{InvalidPatchError, PatchErrorKind};
 
-/// How alike a key and a directive are when the one is taken for a misspelling of the other.
+/// The minimum similarity between a key and the directive that it is taken for.
 const NEARLY: f64 = 0.9;
 
-/// All that is wrong with `patch`, whatever it is applied to. `null` is a patch that changes nothing.
+/// All errors in `patch` that do not depend on an object. `null` is a patch that changes nothing.
 pub fn check(patch: &Value<'_>) -> Vec<InvalidPatchError> {
     let mut faults = PatchCheck(Vec::new());
     match patch {
@@ -135,7 +135,7 @@ impl PatchCheck {
     }
 }
 
-/// Whether a map has a scalar, at any depth of maps.
+/// Whether a map contains a scalar, at any depth of maps.
 fn holds_a_key(item: &Value<'_>) -> bool {
     item.as_object()
         .is_some_and(|item| item.iter().any(|(_, value)| Scalar::of(value).is_some() || holds_a_key(value)))

@@ -1,23 +1,23 @@
-//! Values of a patch that are taken over as they are, without what is only said to the patch.
+//! Copies values of a patch without directives.
 //!
-//! Both functions share what they need not change.
+//! Both functions share unchanged values with the patch.
 //!
-//! DIFFERENCE: kubectl leaves `$retainKeys`, `$setElementOrder/…` and `$deleteFromPrimitiveList/…` in both places, and `$patch`
-//! in the second. An API server drops them when it decodes the result.
+//! DIFFERENCE: kubectl leaves `$retainKeys`, `$setElementOrder/…` and `$deleteFromPrimitiveList/…` in both
+//! cases, and `$patch` in the second. The API server drops them when it decodes the result.
 
 use super::directive::{self, Key, PATCH};
 use super::scalar::Scalar;
 use crate::json::Value;
 
-/// Whether nulls in maps go too.
+/// Whether nulls in maps are removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Nulls {
     Drop,
     Keep,
 }
 
-/// A value for a place where there is nothing to merge it with: without the maps that hold `$patch`, which are about something
-/// that is there. `None` if the value is such a map itself.
+/// A value for a place that the object does not have. Maps with `$patch` are removed, because they are about
+/// an existing value. `None` if the value itself is such a map.
 pub(super) fn new<'a>(value: &Value<'a>, nulls: Nulls) -> Option<Value<'a>> {
     match value {
         Value::Object(object) => {
@@ -38,7 +38,7 @@ pub(super) fn new<'a>(value: &Value<'a>, nulls: Nulls) -> Option<Value<'a>> {
     }
 }
 
-/// A value that replaces what is there: nulls stay, and so do maps that hold `$patch`.
+/// A value that replaces the existing one. Nulls and maps with `$patch` are kept.
 pub(super) fn raw<'a>(value: &Value<'a>) -> Value<'a> {
     match value {
         Value::Object(_) => {
@@ -79,7 +79,7 @@ fn items<'a>(value: &Value<'a>, change: impl Fn(&Value<'a>) -> Option<Value<'a>>
     if same { value.clone() } else { Value::array(changed) }
 }
 
-/// Whether what came of a value is that value. Scalars are never changed.
+/// Whether `after` is the same value as `before`. Scalars never change.
 fn unchanged(before: &Value<'_>, after: &Value<'_>) -> bool {
     before.is_same(after) || Scalar::of(before).is_some()
 }

@@ -1,28 +1,27 @@
-//! The keys of a patch that say how it is meant.
+//! The directives of a strategic merge patch.
 
-/// `$patch`: what to do with the map or list that it is in.
+/// `$patch`: what to do with the map or list that contains it.
 pub(super) const PATCH: &str = "$patch";
-/// `$retainKeys`: the only fields that stay.
+/// `$retainKeys`: the only fields to keep.
 pub(super) const RETAIN: &str = "$retainKeys";
 /// `$setElementOrder/x`: the order of the list `x`.
 pub(super) const ORDER: &str = "$setElementOrder";
-/// `$deleteFromPrimitiveList/x`: values to take out of the list `x`.
+/// `$deleteFromPrimitiveList/x`: values to remove from the list `x`.
 pub(super) const DELETE: &str = "$deleteFromPrimitiveList";
 
-/// A key of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key<'k> {
     /// The name of a field.
     Field,
     Patch,
     Retain,
-    /// With the name of the list; `None` if it has none.
+    /// The name of the list. `None` if it is missing.
     Order(Option<&'k str>),
-    /// With the name of the list; `None` if it has none.
+    /// The name of the list. `None` if it is missing.
     Delete(Option<&'k str>),
 }
 
-/// What a key of a patch is. Whatever begins like one of the two directives with a name is taken for it.
+/// Parses a key of a patch. A key with the prefix of a directive about a list is that directive.
 pub(super) fn read(key: &str) -> Key<'_> {
     if !key.starts_with('$') {
         return Key::Field;
@@ -42,14 +41,14 @@ pub fn is_directive(key: &str, name: &str) -> bool {
     matches!(read(key), Key::Order(Some(list)) | Key::Delete(Some(list)) if list == name)
 }
 
-/// What `$patch` says.
+/// The value of `$patch`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
     Replace,
     Delete,
 }
 
-/// The word of a `$patch`, if it is one that can be done.
+/// Parses the value of `$patch`. `None` if it is unknown.
 pub(super) fn word(value: &crate::json::Value<'_>) -> Option<Word> {
     match value.as_str() {
         Some("replace") => Some(Word::Replace),

@@ -1,4 +1,4 @@
-//! What tells the items of a list apart while it is merged.
+//! Identifies the items of a list while it is merged.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,10 +9,10 @@ use crate::json::{Pointer, Value};
 use crate::patch::PatchErrorKind;
 use crate::patch::path::{Failed, FieldPath};
 
-/// What tells an item from the others.
+/// The values that identify an item.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Identity<'v> {
-    /// The item of the object lacks a key, so that no patch can name it.
+    /// The item of the object lacks a key, so no patch can address it.
     Unnamed,
     One(Scalar<'v>),
     Several(Vec<Scalar<'v>>),
@@ -27,33 +27,34 @@ impl<'v> Identity<'v> {
     }
 }
 
-/// Which items are told apart by all keys of server-side apply, and not by the merge key alone.
+/// The items that are identified by all keys of server-side apply, and not only by the merge key.
 #[derive(Debug)]
 enum Apart<'v> {
-    /// Those with one of these merge keys.
+    /// The items with one of these values of the merge key.
     Some(HashSet<Scalar<'v>>),
     All,
 }
 
-/// Gives items their identities.
+/// Computes the identities of items.
 #[derive(Debug)]
 pub(super) struct Naming<'v, 's> {
-    /// `None`: the items are scalars, and each is its own identity.
+    /// `None` if the items are scalars. A scalar is its own identity.
     keys: Option<Keys<'s>>,
     apart: Apart<'v>,
 }
 
 impl<'v, 's> Naming<'v, 's> {
-    /// By the merge key of the kind, or by the declared keys.
+    /// Identifies items by the merge key of the kind, or by the declared keys.
     pub(super) fn new(keys: Option<Keys<'s>>) -> Self {
         Self { keys, apart: Apart::Some(HashSet::new()) }
     }
 
-    /// Looks at the items of a list, and of a patch that is merged into it, for those that the merge key does not tell apart.
+    /// Finds the items of a list and of its patch that the merge key does not identify.
     ///
-    /// DIFFERENCE: kubectl goes by the merge key alone, and merges into the first item that has it. Where the merge key is not enough,
-    /// all keys of server-side apply are looked at: where several items of the list have the merge key that the patch names, and where
-    /// several items of the patch have one merge key and differ in the other keys. So 53/TCP and 53/UDP are two ports.
+    /// DIFFERENCE: kubectl uses only the merge key, and merges into the first item that has it. This
+    /// implementation uses all keys of server-side apply where the merge key is not enough: where several
+    /// items of the list have the merge key that the patch names, or where several items of the patch have
+    /// the same merge key and differ in the other keys. So 53/TCP and 53/UDP are two ports.
     pub(super) fn refine<'a: 'v>(
         &mut self,
         list: impl IntoIterator<Item = &'v Value<'a>>,
@@ -79,7 +80,8 @@ impl<'v, 's> Naming<'v, 's> {
         self.apart = Apart::Some(values.collect());
     }
 
-    /// By the keys that all of `items` write: by all of server-side apply, or by the merge key alone.
+    /// Identifies items by the keys that all of `items` have: all keys of server-side apply, or only the
+    /// merge key.
     pub(super) fn for_order<'i, 'a: 'i>(
         keys: Option<Keys<'s>>,
         items: impl IntoIterator<Item = &'i Value<'a>>,
@@ -95,12 +97,11 @@ impl<'v, 's> Naming<'v, 's> {
         naming
     }
 
-    /// Whether the items are maps.
     pub(super) fn is_by_key(&self) -> bool {
         self.keys.is_some()
     }
 
-    /// Whether some items are told apart by more than the merge key.
+    /// Whether some items are identified by more than the merge key.
     pub(super) fn is_refined(&self) -> bool {
         match &self.apart {
             Apart::Some(values) => !values.is_empty(),
@@ -108,7 +109,6 @@ impl<'v, 's> Naming<'v, 's> {
         }
     }
 
-    /// The identity of an item of the object.
     pub(super) fn of_object(&self, item: &'v Value<'_>, place: &FieldPath<'_>) -> Result<Identity<'v>> {
         let values = match self.keys {
             None => return scalar_itself(item, place),
@@ -129,7 +129,7 @@ impl<'v, 's> Naming<'v, 's> {
         Ok(values.map_or(Identity::Unnamed, Identity::of))
     }
 
-    /// The identity of an item of the patch, or of the directive `of`. A null is no key.
+    /// The identity of an item of the patch or of the directive `of`. A null key counts as missing.
     pub(super) fn of_patch(
         &self,
         item: &'v Value<'_>,
@@ -161,9 +161,11 @@ impl<'v, 's> Naming<'v, 's> {
         values.map(Identity::of)
     }
 
-    /// What an item of the patch that deletes others names: the merge key, and all keys if it has them all.
+    /// The identity that a `$patch: delete` item names: the merge key, or all keys if the item has all of
+    /// them.
     ///
-    /// DIFFERENCE: kubectl deletes by the merge key, whatever else the item has. That would delete 53/TCP where 53/UDP is named.
+    /// DIFFERENCE: kubectl deletes by the merge key, whatever else the item has. That would delete 53/TCP
+    /// where 53/UDP is named.
     pub(super) fn of_deletion(&self, item: &'v Value<'_>, place: &FieldPath<'_>) -> Result<Identity<'v>> {
         let Some(Keys::Merge(key, others @ [_, ..])) = self.keys else {
             return self.of_patch(item, "patch", place);
@@ -176,7 +178,8 @@ impl<'v, 's> Naming<'v, 's> {
         })
     }
 
-    /// Whether one of `deletions` names an item of the object, of which the identity by the merge key is `identity`.
+    /// Whether one of `deletions` names an item of the object. `identity` is the identity of the item by the
+    /// merge key.
     pub(super) fn is_deleted(
         &self,
         identity: &Identity<'v>,
@@ -194,7 +197,7 @@ impl<'v, 's> Naming<'v, 's> {
         all.is_some_and(|all| deletions.contains(&Identity::Several(all)))
     }
 
-    /// The keys as a message names them.
+    /// The keys, for messages.
     pub(super) fn label(&self) -> String {
         match self.keys {
             None => String::new(),
@@ -215,7 +218,7 @@ impl<'v, 's> Naming<'v, 's> {
     }
 }
 
-/// A key as a policy writes it: names with dots between them, or a pointer where a name has a dot or a slash.
+/// A key as a policy spells it: names joined by dots, or a pointer if a name contains a dot or a slash.
 pub fn spelled(path: &Pointer) -> String {
     let plain = path.tokens().iter().all(|name| !name.contains(['.', '/']));
     if plain { path.tokens().join(".") } else { path.to_string() }
@@ -225,7 +228,7 @@ fn scalar_itself<'v>(item: &'v Value<'_>, place: &FieldPath<'_>) -> Result<Ident
     Scalar::of(item).map(Identity::One).ok_or_else(|| place.error(PatchErrorKind::MixedItems))
 }
 
-/// A scalar that is not null.
+/// The scalar, if the value is one and not null.
 fn scalar<'v>(value: Option<&'v Value<'_>>) -> Option<Scalar<'v>> {
     value.and_then(Scalar::of).filter(|value| *value != Scalar::Null)
 }

@@ -1,4 +1,4 @@
-//! Lists that are merged item by item.
+//! Merges lists item by item.
 
 use std::collections::hash_map::Entry as Slot;
 use std::collections::{HashMap, HashSet};
@@ -15,18 +15,18 @@ use crate::json::{Object, Value};
 use crate::patch::PatchErrorKind;
 use crate::patch::path::FieldPath;
 
-/// A list on its way to its new items.
+/// A list while it is merged.
 struct Work<'v, 'a, 's> {
     entries: Vec<ListEntry<'v, 'a>>,
-    /// The keys of those that are to be put in order.
+    /// The identities of the items in their new order.
     names: Vec<Identity<'v>>,
-    /// Entries that items of the patch are still to be merged into.
+    /// The positions of entries, each with the item of the patch to merge into it.
     merges: Vec<(usize, &'v Object<'a>)>,
-    /// What is known about the items.
+    /// The schema of the items.
     node: SchemaNode<'s>,
 }
 
-/// `list` with the items of `patch` merged into it, as `field` says, which does not say that it is replaced.
+/// `list` with the items of `patch` merged into it as `field` defines. `field` must not be a replaced list.
 pub(super) fn merge<'a>(
     list: &Value<'a>,
     patch: &Value<'a>,
@@ -56,8 +56,8 @@ fn begin<'v, 'a, 's>(
     }
 }
 
-/// `list`, if there is one, merged with `patch`, if there is one, and put into the order of `$setElementOrder`; `None` if there
-/// is neither.
+/// Merges `list` with `patch`, and puts the result into the order of `$setElementOrder`. Both may be missing.
+/// `None` if both are.
 pub(super) fn put_in_order<'a>(
     lists: (Option<&Value<'a>>, Option<&Value<'a>>),
     order: &Value<'a>,
@@ -111,12 +111,12 @@ fn begin_in_order<'v, 'a, 's>(
         (Some(_), ListField::Replaced) => Work::of(added(with, &naming, place)?),
         (Some(_), ListField::Set) => union(before, with),
         (Some(_), ListField::Keyed(keys, node)) => {
-            // Also where the items are replaced, all of them need their key.
+            // All items need their key, also if the patch replaces them.
             existing(before, &naming, place)?;
             by_key(before, with, keys, node, place)?
         }
     };
-    // By the keys that the directive writes, whatever the items were merged by.
+    // The order uses the keys in the directive, which may differ from the keys of the merge.
     for entry in &mut work.entries {
         entry.key = match entry.before {
             Some(_) => naming.of_object(entry.item, place)?,
@@ -125,7 +125,8 @@ fn begin_in_order<'v, 'a, 's>(
     }
     stand_where_they_stood(&mut work.entries, before, &naming, place)?;
     work.names = order.iter().map(|item| naming.of_patch(item, ORDER, place)).collect::<Result<_>>()?;
-    // DIFFERENCE: what kubectl does with a new item that the order leaves out depends on how Go sorts.
+    // DIFFERENCE: where kubectl puts a new item that the order does not list depends on the sort algorithm of
+    // Go.
     let placed: HashSet<&Identity<'_>> = work.names.iter().collect();
     let rest = || work.entries.iter().filter(|entry| !placed.contains(&entry.key));
     if rest().nth(1).is_some() && rest().any(|entry| entry.before.is_none()) {
@@ -163,7 +164,7 @@ impl<'a> Work<'_, 'a, '_> {
 }
 
 impl<'v, 'a> Work<'v, 'a, '_> {
-    /// Entries that only have to be put in order.
+    /// Entries without merges, in their order.
     fn of(entries: Vec<ListEntry<'v, 'a>>) -> Self {
         Work { entries, names: Vec::new(), merges: Vec::new(), node: SchemaNode::OPEN }
     }
@@ -181,7 +182,7 @@ pub(super) fn take_out<'a>(
     match types(before.iter().chain(gone)) {
         Types::Mixed => return Err(place.error(PatchErrorKind::MixedItems)),
         Types::None => return Ok(list.clone()),
-        // Of maps it is no more than another way to write the list itself.
+        // For a list of maps, the directive is another spelling of a patch of the list.
         Types::One(Type::Map) => {
             return match field {
                 ListField::Keyed(..) => merge(list, values, field, place, log),
@@ -196,7 +197,7 @@ pub(super) fn take_out<'a>(
     Ok(if kept.len() == before.len() { list.clone() } else { Value::array(kept) })
 }
 
-/// Begins to merge maps that `keys` tell apart. The items all are maps.
+/// Starts a merge by `keys`. All items are maps.
 fn by_key<'v, 'a, 's>(
     before: &'v [Value<'a>],
     patch: &'v [Value<'a>],
@@ -236,7 +237,7 @@ fn by_key<'v, 'a, 's>(
     join(kept, plain, &naming, node, place)
 }
 
-/// Finds the entries that items of the patch are merged into, and adds those that are new.
+/// Finds the entry for each item of the patch. New items are added.
 fn join<'v, 'a, 's>(
     mut entries: Vec<ListEntry<'v, 'a>>,
     patch: Vec<(Identity<'v>, &'v Value<'a>)>,
@@ -259,7 +260,7 @@ fn join<'v, 'a, 's>(
                 entries.push(new_entry(slot.key().clone(), item));
                 slot.insert(Found::Added);
             }
-            // DIFFERENCE: kubectl takes the first item with the key, whatever the others are.
+            // DIFFERENCE: kubectl takes the first item with the key and ignores the others.
             Slot::Occupied(slot) => match slot.get() {
                 Found::Once(position) => merges.extend(item.as_object().map(|item| (*position, item))),
                 Found::Several => {
@@ -276,7 +277,7 @@ fn new_entry<'v, 'a>(key: Identity<'v>, item: &'v Value<'a>) -> ListEntry<'v, 'a
     ListEntry { key, item, value: clean::raw(item), before: None }
 }
 
-/// Where the items with one key are.
+/// The position of the items with one key.
 #[derive(Clone, Copy)]
 enum Found {
     Once(usize),
@@ -284,7 +285,7 @@ enum Found {
     Added,
 }
 
-/// All values of both lists, each once. The items are scalars.
+/// The values of both lists without repetitions. All items are scalars.
 fn union<'v, 'a, 's>(before: &'v [Value<'a>], patch: &'v [Value<'a>]) -> Work<'v, 'a, 's> {
     let mut seen = HashSet::new();
     let places = (0..before.len()).map(Some).chain(std::iter::repeat(None));
@@ -301,7 +302,7 @@ fn union<'v, 'a, 's>(before: &'v [Value<'a>], patch: &'v [Value<'a>]) -> Work<'v
     }
 }
 
-/// The items of the list in the object.
+/// Entries for the items of the object.
 fn existing<'v, 'a>(
     before: &'v [Value<'a>],
     naming: &Naming<'v, '_>,
@@ -314,7 +315,7 @@ fn existing<'v, 'a>(
     before.iter().enumerate().map(entry).collect()
 }
 
-/// Items that take the place of all others.
+/// Entries for items that replace all others.
 fn added<'v, 'a>(
     with: &'v [Value<'a>],
     naming: &Naming<'v, '_>,
@@ -324,7 +325,7 @@ fn added<'v, 'a>(
     with.iter().map(entry).collect()
 }
 
-/// Items of a list that the object does not have.
+/// Entries for the items of a list that the object does not have.
 fn introduced<'v, 'a>(
     with: &'v [Value<'a>],
     naming: &Naming<'v, '_>,
@@ -338,9 +339,9 @@ fn introduced<'v, 'a>(
     with.iter().filter_map(entry).collect()
 }
 
-/// Gives items that the patch puts in the place of others with their key the position of those.
+/// Items of the patch that replace others with the same key take their position.
 ///
-/// DIFFERENCE: kubectl looks for the position in the list that it has deleted from and added to meanwhile.
+/// DIFFERENCE: kubectl looks for the position in the list after deletions and additions.
 fn stand_where_they_stood<'v, 'a>(
     entries: &mut [ListEntry<'v, 'a>],
     before: &'v [Value<'a>],
@@ -360,7 +361,7 @@ fn stand_where_they_stood<'v, 'a>(
     Ok(())
 }
 
-/// Whether the items of the patch that have no `$patch` come in the order of the directive.
+/// Whether the items of the patch without `$patch` are in the order of the directive.
 fn follows<'v, 'a>(
     patch: &'v [Value<'a>],
     order: &'v [Value<'a>],

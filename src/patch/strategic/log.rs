@@ -1,23 +1,23 @@
-//! What a patch does to an object besides what it says.
+//! Records side effects of a patch, for warnings.
 
 use crate::json::{Pointer, Value};
 use crate::patch::path::FieldPath;
 
-/// A list of maps that was replaced by a shorter one.
+/// A list of maps that was replaced by a shorter list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shortened {
     /// The list in the object.
     pub place: Pointer,
-    /// How many items it has less.
+    /// The number of items lost.
     pub removed: usize,
 }
 
-/// What was noted while a patch was applied.
+/// The side effects of a patch so far.
 #[derive(Debug, Default)]
 pub(super) struct Log(Vec<Shortened>);
 
 impl Log {
-    /// Notes that `list` is replaced by that many items.
+    /// Records that `list` was replaced by a list with `items` items.
     pub(super) fn replaced(&mut self, list: &[Value<'_>], items: usize, place: &FieldPath<'_>) {
         let removed = list.len().saturating_sub(items);
         if removed > 0 && list.iter().any(|item| item.as_object().is_some()) {

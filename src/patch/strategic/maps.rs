@@ -1,4 +1,4 @@
-//! Maps that are merged field by field.
+//! Merges maps field by field.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ use crate::patch::path::{Failed, FieldPath};
 
 pub(super) type Result<T> = std::result::Result<T, Failed>;
 
-/// `object` with `patch` merged into it; the same piece of memory if nothing changes.
+/// `object` with `patch` merged into it. It is the same piece of memory if nothing changes.
 pub(super) fn merge<'a>(
     object: &Object<'a>,
     patch: &Object<'a>,
@@ -38,7 +38,7 @@ pub(super) fn merge<'a>(
     Ok(walk.edits.finish())
 }
 
-/// Does what `$patch` says with a map.
+/// Applies `$patch` to a map.
 fn follow<'a>(
     word: &Value<'a>,
     object: &Object<'a>,
@@ -54,7 +54,7 @@ fn follow<'a>(
     Ok(if present == new { present } else { new })
 }
 
-/// The directives `$setElementOrder` of a map: the name of the list, if there is one, and its order.
+/// The `$setElementOrder` directives of a map: the name of the list, if the directive has one, and the order.
 fn orders<'p, 'a>(patch: &'p Object<'a>) -> impl Iterator<Item = (Option<&'p str>, &'p Value<'a>)> {
     patch.iter().filter_map(|(key, order)| match directive::read(key) {
         Key::Order(name) => Some((name, order)),
@@ -62,7 +62,7 @@ fn orders<'p, 'a>(patch: &'p Object<'a>) -> impl Iterator<Item = (Option<&'p str
     })
 }
 
-/// The fields that `$retainKeys` keeps. What the patch sets beside it has to be among them.
+/// The fields that `$retainKeys` keeps. Fails if the patch sets a field that is not among them.
 fn retained<'p>(
     listed: &'p Value<'_>,
     patch: &Object<'_>,
@@ -80,7 +80,7 @@ fn retained<'p>(
                 let problem = PatchErrorKind::BadItem { directive: RETAIN.to_owned(), found: item.kind() };
                 return Err(place.error(problem));
             }
-            // No field is called that.
+            // These are not names of fields.
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
@@ -92,18 +92,18 @@ fn retained<'p>(
     Ok(names)
 }
 
-/// One map on its way to its new members.
+/// A map while it is merged.
 struct MapMerge<'o, 'p, 'a, 's> {
     edits: Edits<'o, 'p, 'a>,
-    /// What the patch has.
+    /// The fields of the patch.
     fields: Index<'p, 'a>,
-    /// The lists that were put in order, and therefore merged.
+    /// The lists that have been put in order, and therefore merged.
     ordered: HashSet<&'p str>,
     node: SchemaNode<'s>,
     place: &'o FieldPath<'o>,
 }
 
-/// What is to be merged with the value of a field of the patch.
+/// A value to merge with a field of the patch.
 enum Merge<'a, 's> {
     Map(Object<'a>, SchemaNode<'s>),
     List(Value<'a>, ListField<'s>),
@@ -123,7 +123,7 @@ impl<'o, 'p, 'a, 's> MapMerge<'o, 'p, 'a, 's> {
         Ok(Box::new(Self { edits, fields: patch.index(), ordered: HashSet::new(), node, place }))
     }
 
-    /// Follows a `$setElementOrder`, and merges the list that it is about.
+    /// Applies one `$setElementOrder` and merges its list.
     fn order(&mut self, name: Option<&'p str>, order: &Value<'a>, log: &mut Log) -> Result<()> {
         let name = name.ok_or_else(|| self.place.error(PatchErrorKind::NoListName(directive::ORDER)))?;
         let place = self.place.member(name);
@@ -150,7 +150,7 @@ impl<'o, 'p, 'a, 's> MapMerge<'o, 'p, 'a, 's> {
         Ok(())
     }
 
-    /// Does what can be done at once with a field of the patch, and gives what cannot.
+    /// Applies a field of the patch. Returns a merge that is still to be done.
     fn step(
         &mut self,
         name: &'p str,
@@ -188,7 +188,7 @@ impl<'o, 'p, 'a, 's> MapMerge<'o, 'p, 'a, 's> {
         self.node.list(name).ok_or_else(|| unknown(name, "list", place))
     }
 
-    /// Follows every `$deleteFromPrimitiveList`.
+    /// Applies every `$deleteFromPrimitiveList`.
     fn deletes(&mut self, patch: &'p Object<'a>, log: &mut Log) -> Result<()> {
         for (key, values) in patch.iter() {
             match directive::read(key) {
@@ -204,7 +204,7 @@ impl<'o, 'p, 'a, 's> MapMerge<'o, 'p, 'a, 's> {
         let place = self.place.member(name);
         let ordered = self.ordered.contains(name);
         if !ordered && self.fields.get(name).is_some_and(|set| overlap(set, values)) {
-            // DIFFERENCE: which of the two comes first in kubectl is chance.
+            // DIFFERENCE: kubectl applies the two in random order.
             return Err(place.error(PatchErrorKind::SetAndDeleted(name.to_owned())));
         }
         match values {
@@ -226,7 +226,7 @@ impl<'o, 'p, 'a, 's> MapMerge<'o, 'p, 'a, 's> {
     }
 }
 
-/// Whether setting a field and deleting values from it comes out differently the other way round.
+/// Whether the order matters in which a field is set and values are deleted from it.
 pub(super) fn overlap(set: &Value<'_>, deleted: &Value<'_>) -> bool {
     match (set, deleted) {
         (Value::Null, _) => false,

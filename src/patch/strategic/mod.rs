@@ -1,26 +1,33 @@
-//! Strategic merge patch: what kubectl and the API server do with one, over values.
+//! Strategic merge patch, as in kubectl and the API server.
 //!
-//! The rules are those of `kubectl patch --type strategic`; its answers are recorded in tests/data/strategic.jsonl, and ours are
-//! held to them. Where ours differ on purpose it says `DIFFERENCE` in the code:
+//! The rules are those of `kubectl patch --type strategic`. Its results are recorded in
+//! tests/data/strategic.jsonl, and tests compare this implementation with them. Intended differences have a
+//! comment `DIFFERENCE` in the code:
 //!
-//! * No directive (`$patch`, `$retainKeys`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`) is ever left in an object.
-//! * An accident of kubectl's (a panic, the order of a Go map, the first of several items with one key) is an error with advice.
-//! * A list where a kind of Kubernetes' has a map, or a map where it has a scalar, is not merged with another one: an error.
-//! * Kinds that are not Kubernetes' own are merged, as their [`Schema`] says.
-//! * Lists are merged by the keys that are [declared](Declared) for them. An item of the object that lacks one of these is not named
-//!   by any patch, and stays.
-//! * Where the merge key is not enough, all keys of server-side apply tell items apart: 53/TCP and 53/UDP are two ports. `$patch:
-//!   delete` in an item that names all of them deletes only what has them all.
-//! * `$patch` in an item of a list that is replaced: `delete` is an error, and an item of `replace` alone is left out.
-//! * Several items with one key, of which the patch names none, stay where they are.
-//! * The order of a list is that which it had before anything was deleted from it.
-//! * A directive that could not be followed anywhere is refused everywhere, by [`check`].
+//! * No directive (`$patch`, `$retainKeys`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`) is left in an
+//!   object.
+//! * Where kubectl panics or its result is accidental (the order of a Go map, the first of several items with
+//!   one key), the result is an error with advice.
+//! * A list where a built-in kind has a map, or a map where it has a scalar, is an error.
+//! * Custom kinds are merged as their [`Schema`] defines.
+//! * Lists are merged by the keys that are [declared](Declared) for them. No patch can address an item of the
+//!   object that lacks one of these keys, so it stays unchanged.
+//! * Where the merge key is not enough, all keys of server-side apply identify an item: 53/TCP and 53/UDP are
+//!   two ports. An item with `$patch: delete` that has all of these keys deletes only the item that has all
+//!   of them.
+//! * In a list that is replaced, an item with `$patch: delete` is an error, and an item with only `$patch:
+//!   replace` is dropped.
+//! * Several items with the same key keep their places if the patch does not name the key.
+//! * The order of a list is the order before any deletion.
+//! * [`check`] refuses a directive that no object can satisfy.
 //!
-//! What a patch does not mention stays the same piece of memory. Time is linear in the object and the patch: fields and items are
-//! found through indexes, and only lists of which the order is asked for are sorted.
+//! Values that a patch does not mention share their memory with the object. Time is linear in the size of the
+//! object and the patch: fields and items are found by index, and only lists with `$setElementOrder` are
+//! sorted.
 //!
-//! `maps` and `list` call each other as deep as values are nested, which [`MAX_DEPTH`](crate::json::MAX_DEPTH) bounds. What is on the
-//! stack while they do is kept small: whatever needs more room is done before or after, in a function of its own.
+//! `maps` and `list` call each other as deep as values are nested, which
+//! [`MAX_DEPTH`](crate::json::MAX_DEPTH) bounds. Their stack frames are kept small: code that needs more
+//! stack is in separate functions.
 
 mod atomic;
 mod check;
@@ -51,18 +58,19 @@ use super::{PatchError, PatchErrorKind};
 use crate::json::Value;
 use log::Log;
 
-/// What came of a patch.
+/// The result of a patch.
 #[derive(Clone, Debug)]
 pub struct Merged<'a> {
     /// The object with the patch merged into it.
     pub value: Value<'a>,
-    /// The lists of maps that the patch replaced by shorter ones without saying so: neither by `$patch: replace` nor by an empty list.
+    /// The lists of maps that the patch shortened without `$patch: replace` and without an empty list.
     pub shortened: Vec<Shortened>,
 }
 
 /// Merges `patch` into `object`. `null` is a patch that changes nothing.
 ///
-/// An error is about a place in the object. What [`check`] refuses need not be an error here: it depends on the object.
+/// The place of an error is in the object. A patch that [`check`] refuses may still succeed here, depending
+/// on the object.
 pub fn merge<'a>(object: &Value<'a>, patch: &Value<'a>, schema: &Schema) -> Result<Merged<'a>, PatchError> {
     let mut log = Log::default();
     let value = root(object, patch, schema, &mut log).map_err(PatchError::from)?;

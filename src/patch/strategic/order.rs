@@ -5,26 +5,25 @@ use std::collections::HashMap;
 use super::identity::Identity;
 use crate::json::Value;
 
-/// An item of a list that is being merged.
+/// An item of a list while the list is merged.
 #[derive(Debug)]
 pub(super) struct ListEntry<'v, 'a> {
-    /// What tells it from the others.
     pub(super) key: Identity<'v>,
-    /// The item that it is, of the object or of the patch, before anything is merged into it.
+    /// The item of the object or of the patch, before the merge.
     pub(super) item: &'v Value<'a>,
     pub(super) value: Value<'a>,
-    /// Where it stood in the object; `None` if it is new.
+    /// The position in the object. `None` if the item is new.
     pub(super) before: Option<usize>,
 }
 
-/// Puts entries in order: those that are named in the order in which they are named, the others as they stood.
+/// Puts entries in order: named entries in the order of `names`, the others in their former order.
 ///
-/// The two rows are then made one from the front: the next of the others goes first only if it stood before the next of the
-/// named ones, which a new one did not stand behind. So a new item comes in front of everything that stands before the next
-/// named one, and not at the end.
+/// The two sequences are merged from the front. The next unnamed entry goes first only if its position was
+/// before the next named entry. A new entry has no former position, so it goes before all unnamed entries
+/// that follow the preceding named entry.
 ///
-/// DIFFERENCE: kubectl looks the others up by their key, so of several with one key all are drawn to the place of the first. Ours
-/// stay where they are.
+/// DIFFERENCE: kubectl finds the other items by key, so all items with the same key move to the position of
+/// the first. Here they keep their positions.
 pub(super) fn arrange<'v, 'a>(
     entries: Vec<ListEntry<'v, 'a>>,
     names: &[Identity<'_>],
@@ -39,7 +38,7 @@ pub(super) fn arrange<'v, 'a>(
     listed.sort_by_key(|entry| places.get(&entry.key).copied());
     rest.sort_by_key(|entry| entry.before);
     for position in 1..listed.len() {
-        // Several with one key go together.
+        // Entries with the same key stay together.
         if listed[position].key == listed[position - 1].key {
             listed[position].before = listed[position - 1].before;
         }
@@ -63,12 +62,13 @@ pub(super) fn arrange<'v, 'a>(
     }
 }
 
-/// The list of the entries; `list` itself if they are its items and in its order.
+/// The list of the entries. It is `list` itself if nothing changes.
 pub(super) fn list_of<'a>(list: Option<&Value<'a>>, entries: Vec<ListEntry<'_, 'a>>) -> Value<'a> {
     let same = |items: &[Value<'a>]| {
         items.len() == entries.len()
             && items.iter().zip(&entries).all(|(item, entry)| {
-                // A map that was merged and is not the same piece of memory differs: no need to look.
+                // A merged map that is not the same piece of memory is different, so a comparison is not
+                // needed.
                 let merged = entry.before.is_some() && item.as_object().is_some();
                 if merged { item.is_same(&entry.value) } else { *item == entry.value }
             })

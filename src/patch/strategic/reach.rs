@@ -1,29 +1,29 @@
-//! Whether a kind can have a list where one is declared to be merged.
+//! Decides whether a kind can have a list at a place that is declared as merged.
 
 use super::schema::{ITEMS, Keys, ListField, MapField, Schema, SchemaNode};
 use crate::json::Pointer;
 
-/// Why a declared list cannot be there, or is not merged.
+/// Why a declared list cannot exist or is not merged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unreached {
-    /// The kind has no map and no list of that name.
+    /// The kind has no map or list with this name.
     NoField {
         /// Where the field would be.
         field: Pointer,
-        /// The names of the maps and lists that are there.
+        /// The names of the maps and lists at this place.
         names: Vec<&'static str>,
     },
-    /// What is there is no list of maps, or is in a map that is replaced.
+    /// The field is not a list of maps, or is in a map that is replaced.
     NoListOfMaps,
-    /// A list on the way is replaced as a whole, so that nothing in its items is merged.
+    /// A list on the path is replaced as a whole, so its items are not merged.
     Replaced(Pointer),
-    /// What follows a list on the way is not the step that stands for its items.
+    /// The step after a list on the path is not `*`.
     NoItems(Pointer),
 }
 
 impl Schema {
-    /// Whether the list at `path`, which is declared, can be there and is merged: the keys of its items, of the declared ones, that have
-    /// a default. What nothing is known about can be there.
+    /// Fails if the declared list at `path` cannot exist or is not merged. Returns the declared keys that
+    /// have a default. Where the schema is open, any list can exist.
     pub fn reach(&self, path: &Pointer) -> Result<Vec<Pointer>, Unreached> {
         let mut node = self.root();
         let mut tokens = path.tokens();
@@ -56,7 +56,7 @@ impl Schema {
     }
 }
 
-/// Whether there is or may be a map or a list of exactly that name.
+/// Whether a map or a list with exactly this name exists or may exist.
 fn knows(node: SchemaNode<'_>, name: &str) -> bool {
     node.is_open() || node.names().contains(&name)
 }

@@ -1,15 +1,15 @@
-//! Values as they are compared when lists are merged.
+//! Scalars, as they are compared when lists are merged.
 
 use crate::json::{Number, Value};
 
-/// A value that items of lists are told apart by. Numbers are read as Go's decoder reads them: what fits is an integer, anything
-/// else a float, and an integer never equals a float.
+/// A scalar that identifies an item of a list. Numbers are read as by the JSON decoder of Go: an integer that
+/// fits in 64 bits is an integer, any other number a float. An integer never equals a float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Scalar<'v> {
     Null,
     Bool(bool),
     Integer(i64),
-    /// The bits of a finite one.
+    /// The bits of a finite float.
     Float(u64),
     /// A number that is too large for a float.
     Large(&'v str),
@@ -17,7 +17,7 @@ pub(super) enum Scalar<'v> {
 }
 
 impl<'v> Scalar<'v> {
-    /// The value, if it is neither a list nor a map.
+    /// The scalar. `None` for a list or a map.
     pub(super) fn of(value: &'v Value<'_>) -> Option<Self> {
         match value {
             Value::Null => Some(Self::Null),
@@ -33,14 +33,14 @@ impl<'v> Scalar<'v> {
             return Self::Integer(integer);
         }
         match number.as_str().parse::<f64>() {
-            // Adding zero makes one of the two zeros.
+            // Adding zero turns -0.0 into 0.0.
             Ok(float) if float.is_finite() => Self::Float((float + 0.0).to_bits()),
             _ => Self::Large(number.as_str()),
         }
     }
 }
 
-/// The types that a list can be of.
+/// The type of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Type {
     Bool,
@@ -50,13 +50,12 @@ pub(super) enum Type {
     Map,
 }
 
-/// The types of all items of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Types {
-    /// There are no items.
+    /// The list is empty.
     None,
     One(Type),
-    /// Several types, nulls or lists: such a list cannot be merged.
+    /// Several types, nulls or lists. Such a list cannot be merged.
     Mixed,
 }
 

@@ -1,4 +1,4 @@
-//! How the fields of a kind are merged: what is known of the kind, and the keys that a rule declares.
+//! Defines how the fields of a kind are merged: by the built-in table, and by the keys that a rule declares.
 
 use std::collections::BTreeMap;
 
@@ -8,25 +8,25 @@ use crate::json::Pointer;
 /// A field that holds maps or lists: its name in JSON, and how it is merged.
 pub(super) type Field = (&'static str, Holds);
 
-/// A key by which server-side apply tells items apart, besides the merge key: its name, and the value that an absent one has.
+/// A key of server-side apply other than the merge key: its name and its default.
 pub(super) type OtherKey = (&'static str, Option<&'static str>);
 
-/// What a field holds, and how that is merged.
+/// The type of a field and how it is merged.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Holds {
-    /// A map with the fields of the row of that number.
+    /// A map whose fields are in this row of the table.
     Map(usize),
-    /// A map in which no field is known. Scalars in it are merged; maps and lists in it cannot be.
+    /// A map without known fields. Scalars in it are merged. Maps and lists in it cannot be.
     Free,
     /// A map that is replaced.
     Whole,
     /// A list of scalars that is replaced.
     Atomic,
-    /// A list of maps that is replaced. Its items have the fields of the row of that number.
+    /// A list of maps that is replaced. The fields of its items are in this row of the table.
     AtomicMaps(usize),
     /// A list of scalars that is merged.
     Set,
-    /// A list of maps that is merged by that field of its items, which have the fields of the row of that number.
+    /// A list of maps that is merged by this key. The fields of its items are in this row of the table.
     Keyed(&'static str, &'static [OtherKey], usize),
 }
 
@@ -37,61 +37,63 @@ pub struct Schema {
     declared: Level,
 }
 
-/// A list that a rule declares to be merged, and the keys of its items.
+/// A list that a rule declares as merged, and the keys of its items.
 #[derive(Clone, Copy, Debug)]
 pub struct Declared<'k> {
-    /// The list. A step `*` stands for every item of a list on the way.
+    /// The list. A step `*` stands for every item of a list on the path.
     pub path: &'k Pointer,
-    /// Where the keys are in an item.
+    /// The places of the keys in an item.
     pub keys: &'k [Pointer],
 }
 
 /// How a list is merged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListMerge {
-    /// It is replaced.
+    /// The list is replaced.
     Replaced,
-    /// Its items are scalars, and those of the patch are added.
+    /// The items are scalars, and the items of the patch are added.
     Set,
-    /// Its items are maps, told apart by the values at `keys`, and by those at `more` too where a patch names all of these.
+    /// The items are maps. They are identified by `keys`, and also by `more` if a patch has all of these.
     Keyed {
-        /// Where the keys are in an item.
+        /// The places of the keys in an item.
         keys: Vec<Pointer>,
         /// The other keys of server-side apply.
         more: Vec<Pointer>,
     },
 }
 
-/// The kinds of Kubernetes' own that an `apiVersion` has.
+/// The built-in kinds of an `apiVersion`.
 pub fn kinds(api_version: &str) -> impl Iterator<Item = &'static str> {
     KINDS.iter().filter(move |(version, ..)| *version == api_version).map(|(_, kind, _)| *kind)
 }
 
-/// What was declared about one place of a kind, and below it.
+/// The declarations for one place of a kind and for the places below it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Level {
-    /// The map here has the fields of the row of that number.
+    /// The map has the fields in this row of the table.
     fields: Option<usize>,
-    /// The keys of the items, if this is a list that is merged.
+    /// The keys of the items, if this is a declared list.
     keys: Vec<Pointer>,
     below: BTreeMap<String, Self>,
 }
 
-/// The step of a declared place that stands for each item of a list.
+/// The step of a declared path that stands for each item of a list.
 pub(super) const ITEMS: &str = "*";
 
 impl Schema {
-    /// The schema of a kind of Kubernetes' own, if this is one. `api_version` is `apps/v1`, or `v1`.
+    /// The schema of a built-in kind. `None` if the kind is not built in. `api_version` is `apps/v1` or `v1`,
+    /// for example.
     pub fn built_in(api_version: &str, kind: &str) -> Option<Self> {
         let position =
             KINDS.binary_search_by(|(version, name, _)| (*version, *name).cmp(&(api_version, kind))).ok()?;
         Some(Self { known: Known::Type(KINDS[position].2), declared: Level::default() })
     }
 
-    /// The schema of any other kind.
+    /// The schema of a custom kind.
     ///
-    /// `metadata` is merged as it is everywhere, and what is at `pod_templates` as pod templates are; the root is the place
-    /// for a kind that is itself like a pod, with `metadata` and `spec`. All other maps are merged and all other lists replaced.
+    /// `metadata` is merged as in all kinds, and the places in `pod_templates` as pod templates. The root is
+    /// such a place for a kind that has the `metadata` and `spec` of a pod. All other maps are merged, and
+    /// all other lists are replaced.
     pub fn custom(pod_templates: &[Pointer]) -> Self {
         let mut declared = Level::default();
         declared.reach(&Pointer::of(["metadata"])).fields = Some(OBJECT_META);
@@ -102,15 +104,14 @@ impl Schema {
         Self { known, declared }
     }
 
-    /// The schema of `kind`, whether it is one of Kubernetes' own or not.
+    /// The schema of a built-in or custom kind.
     pub fn of(api_version: &str, kind: &str, pod_templates: &[Pointer]) -> Self {
         Self::built_in(api_version, kind).unwrap_or_else(|| Self::custom(pod_templates))
     }
 
-    /// The same schema, with lists that are merged by declared keys. These win over the merge key that the kind has.
+    /// The same schema with lists that are merged by declared keys. These override the merge key of the kind.
     ///
-    /// What is not declared stays as it was, above, beside and below the lists. [`reach`](Self::reach) tells of a list that cannot
-    /// be there.
+    /// All other fields keep their schema. [`reach`](Self::reach) reports a declared list that cannot exist.
     #[must_use]
     pub fn declaring<'k>(mut self, lists: impl IntoIterator<Item = Declared<'k>>) -> Self {
         for list in lists {
@@ -128,7 +129,7 @@ impl Schema {
         }
     }
 
-    /// Whether there is or may be a list at `place`, which is replaced.
+    /// Whether a list exists or may exist at `place`, and is replaced.
     pub fn replaces(&self, place: &[Option<&str>]) -> bool {
         matches!(self.field_at(place), Some(ListField::Replaced))
     }
@@ -164,21 +165,21 @@ impl Level {
     }
 }
 
-/// What is known of the kind at one place.
+/// The schema of a map.
 #[derive(Clone, Copy, Debug)]
 enum Known {
-    /// The map has the fields of the row of that number, and no others that could be merged.
+    /// The map has the fields in this row of the table, and no other fields that can be merged.
     Type(usize),
-    /// The map has the fields of the row of that number, and perhaps others.
+    /// The map has the fields in this row of the table, and perhaps others.
     Like(usize),
-    /// The map has no fields that could be merged.
+    /// The map has no fields that can be merged.
     Free,
-    /// Nothing: maps are merged, lists replaced.
+    /// The fields are unknown. Maps are merged, and lists are replaced.
     Open,
 }
 
 impl Known {
-    /// What the field `name` holds; `None` if nothing is known of it.
+    /// The type of the field `name`. `None` if it is unknown.
     fn field(self, name: &str) -> Option<Holds> {
         match self {
             Self::Type(row) | Self::Like(row) => lookup(row, name),
@@ -186,27 +187,25 @@ impl Known {
         }
     }
 
-    /// Whether there may be fields of which nothing is known.
+    /// Whether the map may have unknown fields.
     fn is_open(self) -> bool {
         matches!(self, Self::Like(_) | Self::Open)
     }
 }
 
-/// What is known about the map at one place, and what was declared there.
+/// The schema of the map at one place, and the declarations for it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SchemaNode<'s> {
     known: Known,
     declared: Option<&'s Level>,
 }
 
-/// How the map in a field is merged.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum MapField<'s> {
     Merged(SchemaNode<'s>),
     Replaced,
 }
 
-/// How the list in a field is merged.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ListField<'s> {
     Replaced,
@@ -214,12 +213,12 @@ pub(super) enum ListField<'s> {
     Keyed(Keys<'s>, SchemaNode<'s>),
 }
 
-/// By what the items of a list are told apart.
+/// The keys that identify the items of a list.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Keys<'s> {
-    /// By the merge key of the kind, as kubectl does it; and by the others too where the merge key alone is not enough.
+    /// The merge key of the kind, as in kubectl. The other keys are used where the merge key is not enough.
     Merge(&'static str, &'static [OtherKey]),
-    /// By the values at these places, which a rule declares. An absent one counts as the default that the kind has for it.
+    /// The places that a rule declares. A missing key counts as the default of the kind.
     Declared(&'s [Pointer], &'static [OtherKey]),
 }
 
@@ -235,7 +234,7 @@ impl Keys<'_> {
         }
     }
 
-    /// The value that an absent key has.
+    /// The default of a key.
     pub(super) fn default_of(self, key: &Pointer) -> Option<&'static str> {
         let (Self::Merge(_, others) | Self::Declared(_, others)) = self;
         let [name] = key.tokens() else { return None };
@@ -244,14 +243,14 @@ impl Keys<'_> {
 }
 
 impl<'s> SchemaNode<'s> {
-    /// A place of which nothing is known.
+    /// A place without a schema.
     pub(super) const OPEN: Self = Self { known: Known::Open, declared: None };
 
     fn below(self, name: &str) -> Option<&'s Level> {
         self.declared.and_then(|level| level.below.get(name))
     }
 
-    /// How the map in the field `name` is merged; `None` if it cannot be.
+    /// How the map in the field `name` is merged. `None` if the field cannot hold a map.
     pub(super) fn map(self, name: &str) -> Option<MapField<'s>> {
         let declared = self.below(name);
         let known = match (declared.and_then(|level| level.fields), self.known.field(name)) {
@@ -265,7 +264,7 @@ impl<'s> SchemaNode<'s> {
         Some(MapField::Merged(SchemaNode { known, declared }))
     }
 
-    /// How the list in the field `name` is merged; `None` if it cannot be.
+    /// How the list in the field `name` is merged. `None` if the field cannot hold a list.
     pub(super) fn list(self, name: &str) -> Option<ListField<'s>> {
         let declared = self.below(name);
         let items = |known| SchemaNode { known, declared: declared.and_then(|level| level.below.get(ITEMS)) };
@@ -291,7 +290,7 @@ impl<'s> SchemaNode<'s> {
         })
     }
 
-    /// The names of the fields that hold maps or lists, as far as they are known.
+    /// The names of the known fields that hold maps or lists.
     pub(super) fn names(self) -> Vec<&'static str> {
         match self.known {
             Known::Type(row) | Known::Like(row) => TYPES[row].iter().map(|(name, _)| *name).collect(),
@@ -299,12 +298,11 @@ impl<'s> SchemaNode<'s> {
         }
     }
 
-    /// Whether there may be fields of which nothing is known.
     pub(super) fn is_open(self) -> bool {
         self.known.is_open()
     }
 
-    /// Whether the field `name` is known or declared to be a list.
+    /// Whether the field `name` is a known or declared list.
     pub(super) fn has_list(self, name: &str) -> bool {
         let is_declared = self.below(name).is_some_and(|level| !level.keys.is_empty());
         is_declared
@@ -315,7 +313,7 @@ impl<'s> SchemaNode<'s> {
     }
 }
 
-/// The field `name` of a row, as Go's decoder finds it: another case will do if the name itself is not there.
+/// The field `name` of a row. Like the JSON decoder of Go, it ignores case if there is no exact match.
 fn lookup(row: usize, name: &str) -> Option<Holds> {
     let fields = TYPES[row];
     let exact = fields.binary_search_by(|(field, _)| (*field).cmp(name)).ok();

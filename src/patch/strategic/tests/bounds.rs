@@ -1,14 +1,15 @@
-//! The deepest, the largest and the strangest patches.
+//! Very deep, very large and malformed patches.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::json::MAX_DEPTH;
 
-/// Maps, and maps and merged lists in turns, as deep as values can be, on a stack of the size that threads have.
+/// Maps, and alternating maps and merged lists, with the maximum depth, on a stack of the default size of a
+/// thread.
 #[test]
 fn the_deepest_values_fit_on_the_stack_of_a_thread() {
-    // Each turn is a map and a list, and the innermost map one level more.
+    // Each turn is a map and a list. The innermost map is one more level.
     const TURNS: usize = (MAX_DEPTH - 1) / 2;
     let nest = |open: &str, inner: &str| format!("{}{inner}{}", open.repeat(TURNS), "]}".repeat(TURNS));
     let lists = move |inner: &str| nest(r#"{"k":1,"a":["#, inner);
@@ -31,10 +32,10 @@ fn the_deepest_values_fit_on_the_stack_of_a_thread() {
         let ordered = value(&ordered);
         assert_eq!(apply(&object, &ordered, &keyed).unwrap(), patch);
         assert!(check(&ordered).is_empty());
-        // In a list of maps it is one more way to write the list.
+        // For a list of maps, the directive is another spelling of a patch of the list.
         let deleted = nest(r#"{"k":1,"$deleteFromPrimitiveList/a":["#, r#"{"k":2,"x":2}"#);
         assert_eq!(apply(&object, &value(&deleted), &keyed).unwrap(), patch);
-        // Taken over without a look at the object, as something new and as a replacement.
+        // Values that are copied from the patch: as new values and as replacements.
         let replacement = lists(r#"{"k":2,"x":2,"$retainKeys":["k","x"]}"#);
         assert_eq!(apply(&Value::empty_object(), &ordered, &keyed).unwrap(), patch);
         assert_eq!(apply(&object, &value(&replacement), &Schema::custom(&[])).unwrap(), patch);
@@ -48,7 +49,7 @@ fn the_deepest_values_fit_on_the_stack_of_a_thread() {
     std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap().join().unwrap();
 }
 
-/// An object with that many labels and containers, and a patch that changes, adds and deletes as many.
+/// An object with `size` labels and containers, and a patch that changes, adds and deletes as many.
 fn large(size: usize) -> (String, String) {
     let join = |items: &mut dyn Iterator<Item = String>| items.collect::<Vec<_>>().join(",");
     let containers = |range: std::ops::Range<usize>, more: &str| {
@@ -92,7 +93,7 @@ fn long_lists_and_wide_maps_take_linear_time() {
         };
         (0..3).map(|_| once()).min().unwrap()
     };
-    // Other work on the machine can make any one of them look bad; what is quadratic looks bad in all.
+    // Other processes can slow down a single measurement. Quadratic time shows in all of them.
     let mut seen = Vec::new();
     let is_linear = (0..8).any(|_| {
         let (small, large) = (time(1_000), time(16_000));
@@ -102,7 +103,7 @@ fn long_lists_and_wide_maps_take_linear_time() {
     assert!(is_linear, "sixteen times the size took more than 64 times the time, each time: {seen:?}");
 }
 
-/// Names of members: fields that are merged in every way, keys, and every directive, well and badly written.
+/// Names of members: fields of every merge type, keys, and all directives, also misspelled ones.
 const NAMES: &[&str] = &[
     "metadata",
     "finalizers",
@@ -126,7 +127,7 @@ const NAMES: &[&str] = &[
 
 const WORDS: &[&str] = &["a", "b", "name", "containers", "replace", "delete", "merge"];
 
-/// Maps of maps and lists under these names.
+/// Nested maps and lists with these names.
 fn any_map(names: &'static [&'static str]) -> impl proptest::strategy::Strategy<Value = Value<'static>> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -157,7 +158,7 @@ fn holds_directives(value: &Value<'_>) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2048))]
 
-    /// Whatever the patch is: an answer without directives, or an error.
+    /// Any patch gives a result without directives, or an error.
     #[test]
     fn no_patch_leaves_a_directive_or_brings_us_down(object in any_map(&NAMES[..10]), patch in any_map(NAMES)) {
         let custom = Schema::custom(&[Pointer::of(["selector"])]);
@@ -169,7 +170,7 @@ proptest! {
         for schema in [pod, declared, custom] {
             if let Ok(result) = apply(&object, &patch, &schema) {
                 prop_assert!(!holds_directives(&result), "{result}");
-                // The same every time, down to the order of members.
+                // The result is deterministic, including the order of members.
                 let again = apply(&object, &patch, &schema).unwrap();
                 prop_assert_eq!(result.to_string(), again.to_string());
                 let patch = patch.as_object().unwrap();

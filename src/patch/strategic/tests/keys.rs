@@ -25,7 +25,7 @@ const INGRESS: &str = r#"{"apiVersion":"networking.k8s.io/v1","kind":"Ingress","
 fn declared_keys_merge_a_list_of_a_built_in_kind() {
     let patch = r#"{"spec":{"rules":[{"host":"a","http":{"paths":[{"path":"/","pathType":"Prefix","backend":{"service":{"name":"c"}}}]}}]}}"#;
     let rules = declaring(built_in("networking.k8s.io/v1", "Ingress"), "/spec/rules", &["host"]);
-    // The inner list is replaced, as it is everywhere.
+    // The inner list is replaced.
     let (result, shortened) = merged(INGRESS, patch, &rules);
     assert!(
         result.contains(r#""paths":[{"path":"/","pathType":"Prefix","backend":{"service":{"name":"c"}}}]"#)
@@ -62,7 +62,7 @@ fn a_key_may_lie_deeper_in_the_item() {
         r#"["b","a"]},"spec":{"accessModes":["ReadWriteOnce"],"storageClassName":"gp3""#,
     );
     assert_eq!((result, shortened), (expected, Vec::new()));
-    // Of a custom kind nothing is known below the list.
+    // For a custom kind nothing is known about the items of the list.
     let (result, _) = merged(&claims(""), patch, &declared(Schema::custom(&[])));
     assert!(
         result.contains(
@@ -151,7 +151,7 @@ const DNS: &str = r#"{"apiVersion":"v1","kind":"Service","spec":{"ports":[{"port
 #[test]
 fn items_that_share_the_merge_key_are_told_apart_by_all_keys() {
     let patch = |ports: &str| patched(DNS, &format!(r#"{{"spec":{{"ports":[{ports}]}}}}"#));
-    // An absent protocol is TCP in the object.
+    // A missing protocol of the object is TCP.
     assert_eq!(
         patch(r#"{"port":53,"protocol":"TCP","nodePort":1}"#),
         DNS.replace(r#""name":"t""#, r#""name":"t","protocol":"TCP","nodePort":1"#)
@@ -162,7 +162,7 @@ fn items_that_share_the_merge_key_are_told_apart_by_all_keys() {
     );
     let sctp = r#"{"port":53,"protocol":"SCTP"}"#;
     assert_eq!(patch(sctp), DNS.replace(r#""ports":["#, &format!(r#""ports":[{sctp},"#)));
-    // Only the one that is named goes; with the merge key alone both do, as with kubectl.
+    // Only the named item is deleted. By the merge key alone, kubectl deletes both.
     let without = |items: &str| DNS.replace(items, "");
     assert_eq!(
         patch(r#"{"port":53,"protocol":"UDP","$patch":"delete"}"#),
@@ -184,7 +184,7 @@ fn items_that_share_the_merge_key_are_told_apart_by_all_keys() {
 fn one_item_with_the_merge_key_is_merged_as_kubectl_does() {
     let one =
         r#"{"apiVersion":"v1","kind":"Service","spec":{"ports":[{"port":53,"protocol":"UDP","name":"u"}]}}"#;
-    // The protocol is overwritten: there is nothing to be mistaken about.
+    // With one item in the list, the protocol is overwritten, because the item is not ambiguous.
     assert_eq!(
         patched(one, r#"{"spec":{"ports":[{"port":53,"protocol":"TCP"}]}}"#),
         one.replace("UDP", "TCP")
@@ -211,9 +211,9 @@ fn one_item_with_the_merge_key_is_merged_as_kubectl_does() {
         refused(one, r#"{"spec":{"ports":[{"port":53,"protocol":"TCP"},{"port":53,"name":"n"}]}}"#).1,
         lacks
     );
-    // Not the one that is there, which is another.
+    // The item with another protocol is kept.
     assert_eq!(patched(one, r#"{"spec":{"ports":[{"port":53,"protocol":"TCP","$patch":"delete"}]}}"#), one);
-    // Declared, both keys count always, and an absent protocol is TCP on both sides.
+    // Declared keys are always compared, and a missing protocol is TCP in the object and in the patch.
     let declared = declaring(built_in("v1", "Service"), "/spec/ports", &["port", "protocol"]);
     let (result, _) = merged(one, r#"{"spec":{"ports":[{"port":53}]}}"#, &declared);
     assert_eq!(result, one.replace(r#""ports":["#, r#""ports":[{"port":53},"#));
@@ -236,7 +236,7 @@ fn constraints_and_container_ports_have_two_keys_in_every_pod_template() {
         patched(&spread, &patch(item)),
         spread.replace(r#"Anyway","maxSkew":1"#, r#"Anyway","maxSkew":2"#)
     );
-    // There is no default that would tell which is meant.
+    // The other key has no default, so the item is ambiguous.
     let item = r#"{"topologySpreadConstraints":[{"topologyKey":"zone","maxSkew":2}]}"#;
     let lacks = PatchErrorKind::Ambiguous {
         key: "topologyKey".to_owned(),
@@ -273,7 +273,7 @@ fn an_order_goes_by_the_keys_that_it_writes() {
         ports([web, tcp, udp])
     );
     assert_eq!(order(r#"{"port":80},{"port":53}"#, ""), ports([web, udp, tcp]));
-    // The items are merged by all keys, whatever the order goes by.
+    // The items are merged by all keys, whatever keys the order has.
     let named = r#","ports":[{"port":53,"protocol":"TCP","nodePort":1}]"#;
     let changed = r#"{"port":53,"name":"t","protocol":"TCP","nodePort":1}"#;
     assert_eq!(order(r#"{"port":80},{"port":53}"#, named), ports([web, udp, changed]));
@@ -299,9 +299,9 @@ fn a_list_that_becomes_shorter_is_noted_unless_the_patch_says_that_it_is_meant()
     assert_eq!(tolerations("").1, []);
     let (result, shortened) = tolerations(r#"{"$patch":"replace"},{"key":"d"}"#);
     assert_eq!((result.contains(r#""tolerations":[{"key":"d"}]"#), shortened), (true, Vec::new()));
-    // Scalars have no keys, and arguments are meant to be replaced.
+    // Lists of scalars have no keys. A patch of arguments is expected to replace them.
     assert_eq!(merged(pod, r#"{"spec":{"containers":[{"name":"a","args":["z"]}]}}"#, &schema).1, []);
-    // Of custom kinds too.
+    // The same for custom kinds.
     assert_eq!(
         merged(r#"{"a":{"rows":[{"x":1},{"x":2}]}}"#, r#"{"a":{"rows":[{"x":1}]}}"#, &Schema::custom(&[])).1,
         [("/a/rows".to_owned(), 1)]
@@ -359,7 +359,7 @@ fn a_declared_list_that_cannot_be_there_is_found() {
     assert_eq!(custom("/spec/rows/*/list"), Err(Unreached::Replaced(place("/spec/rows"))));
 }
 
-/// An item with two keys, which lies at `id` and `meta.name`, and a field.
+/// An item with the keys `id` and `meta.name`, and one field.
 fn item(id: u8, name: &str, field: &str, number: u8) -> Value<'static> {
     Value::parse(format!(r#"{{"id":{id},"meta":{{"name":"{name}"}},"{field}":{number}}}"#).as_bytes())
         .unwrap()
@@ -381,7 +381,7 @@ fn name_of(item: &Value<'_>) -> String {
 }
 
 proptest! {
-    /// Merging by keys is to make the lists maps by these keys, to merge the maps, and to make the result a list again.
+    /// A merge by keys is equivalent to a merge of maps whose names are the keys.
     #[test]
     fn a_merge_by_keys_is_a_merge_of_maps(before in some_items(), patch in some_items(), deleted in some_items()) {
         let list = |items: &[Value<'static>]| Value::Object(std::iter::once(("l".to_owned(), Value::array(items.to_vec()))).collect());
@@ -408,7 +408,8 @@ proptest! {
         prop_assert_eq!(map(&merged), expected);
         prop_assert_eq!(merged.len(), map(&merged).as_object().unwrap().len());
 
-        // The order: named ones as the patch has them, the others as they stood, new ones before what follows the next named one.
+        // The expected order: named items as in the patch, others as before, new items before those that
+        // follow the next named item.
         let order = |items: &[Value<'static>], keep: &dyn Fn(&Value<'static>) -> bool| {
             items.iter().filter(|item| keep(item)).map(name_of).collect::<Vec<_>>()
         };

@@ -1,4 +1,4 @@
-//! What is ours alone: what stays as it was, kinds that are not built in, what errors say, and bounds.
+//! Behavior that kubectl does not have: unchanged memory, custom kinds, error messages and bounds.
 
 mod bounds;
 mod keys;
@@ -11,13 +11,13 @@ fn value(text: &str) -> Value<'_> {
     Value::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// The schema of the kind of an object; that of a kind about which nothing is declared, if it is not built in.
+/// The schema of the kind of an object. For a custom kind, the schema without declarations.
 fn schema_of(object: &Value<'_>) -> Schema {
     let field = |name| object.get(name).and_then(Value::as_str).unwrap_or_default();
     Schema::built_in(field("apiVersion"), field("kind")).unwrap_or_else(|| Schema::custom(&[]))
 }
 
-/// `schema` with a list that is merged by these keys, which names with dots between them are.
+/// `schema` with a list that is merged by these keys, which are names joined by dots.
 fn declaring(schema: Schema, path: &str, keys: &[&str]) -> Schema {
     let path = Pointer::parse(path).unwrap();
     let keys: Vec<Pointer> = keys.iter().map(|key| Pointer::of(key.split('.'))).collect();
@@ -35,7 +35,7 @@ fn custom(object: &str, patch: &str, schema: &Schema) -> String {
     apply(&value(object), &value(patch), schema).unwrap().to_string()
 }
 
-/// Where in the object it fails, and how.
+/// The place and the kind of the error.
 fn refused(object: &str, patch: &str) -> (String, PatchErrorKind) {
     let object = value(object);
     let error = apply(&object, &value(patch), &schema_of(&object)).unwrap_err();
@@ -56,7 +56,7 @@ fn what_the_patch_does_not_mention_keeps_every_byte() {
         r#""tolerations":[{"key":"k","value":null}]}"#,
         r#""tolerations":[{"key":"k","value":null}],"nodeName":"n"}"#,
     );
-    // The named item goes in front of what stands behind it, and here it is in front already.
+    // The named item goes before the items that followed it. Here it is there already.
     assert_eq!(patched(POD, patch), expected);
 }
 
@@ -81,7 +81,7 @@ fn what_does_not_change_stays_the_same_piece_of_memory() {
     ] {
         let schema = if nothing.contains("Primitive") || nothing.contains("empty") || nothing.contains("none")
         {
-            // Fields of which the kind knows nothing.
+            // A schema without known fields.
             &Schema::custom(&[])
         } else {
             &schema
@@ -152,7 +152,7 @@ fn pod_templates_in_custom_kinds_merge_as_pod_templates_do() {
         ),
         object.replace(r#"{"name":"a","env":[{"name":"A","value":"1"}]}"#, r#"{"name":"z"}"#)
     );
-    // A kind that is itself like a pod.
+    // A kind with the fields of a pod.
     let chaperon =
         r#"{"metadata":{"name":"n"},"spec":{"containers":[{"name":"a"},{"name":"b"}]},"status":{"c":[1]}}"#;
     assert_eq!(
