@@ -1,4 +1,4 @@
-//! The actions in a document: exactly one a rule.
+//! Reads the actions of rules. A rule has exactly one.
 
 use super::decode::{Fields, Node, Notes, names, one_of, pointer};
 use super::fort;
@@ -7,7 +7,6 @@ use super::template::{Expressions, ended};
 use crate::engine::{Action, Divide, Env, EnvChange, Image, Percentages, Templated, Weights, protected_by};
 use crate::json::{Kind, Pointer};
 
-/// The fields of a rule that hold an action.
 #[derive(Clone, Copy)]
 enum ActionField {
     Fort,
@@ -41,7 +40,6 @@ impl ActionField {
     }
 }
 
-/// Reads the one action of a rule.
 pub(super) fn action(
     rule: &mut Fields<'_>,
     expressions: &mut Expressions,
@@ -58,7 +56,7 @@ pub(super) fn action(
         let all = ActionField::ALL.map(ActionField::name).join(", ");
         notes.note(&rule.field, format!("a rule has exactly one of {all}, and this one {found}"));
     }
-    // With several actions all are read, to find all errors at once.
+    // If a rule has several actions, all are read, to find all errors at once.
     given.into_iter().fold(None, |_, (field, node)| field.read(node, expressions, notes))
 }
 
@@ -145,7 +143,7 @@ fn image(node: Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Op
     Some(image)
 }
 
-/// Whether a field says something: a list of no containers and `initContainers: false` do not.
+/// Whether a field has a value. An empty list of containers and `initContainers: false` count as missing.
 fn is_given(fields: &Fields<'_>, name: &str) -> bool {
     fields.object.get(name).is_some_and(|value| !value.is_null() && value.as_bool() != Some(false))
 }
@@ -201,14 +199,13 @@ fn divide(node: Node<'_>, notes: &mut Notes) -> Option<Divide> {
     })
 }
 
-/// `containers` and `initContainers`.
 fn containers(fields: &mut Fields<'_>, notes: &mut Notes) -> (Vec<String>, bool) {
     let names = fields.optional("containers").map(|node| names(&node, notes)).unwrap_or_default();
     let init = fields.optional("initContainers").and_then(|node| node.boolean(notes)).unwrap_or_default();
     (names.into_iter().map(str::to_owned).collect(), init)
 }
 
-/// A map, which an expression may give.
+/// A map, or an expression that returns one.
 fn map(node: &Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Option<Templated> {
     let before = notes.len();
     let templated = expressions.value(node, notes);

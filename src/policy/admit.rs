@@ -1,12 +1,14 @@
-//! Custom resources, of which one with errors leaves the others active.
+//! Validates custom resources. An invalid resource does not affect the others.
 //!
-//! A document is not active if it has errors, if it clashes with an older one, or if it uses an allocation that no active
-//! document defines. This is decided in an order in which no decision is taken back, so that there is one outcome:
+//! A document is inactive if it has errors, if it conflicts with an older document, or if it uses an
+//! allocation that no active document defines. The steps below never revise a decision, so the outcome is
+//! unique:
 //!
-//! 1. the errors of each document by itself;
-//! 2. from the oldest to the youngest, which document gets a name;
-//! 3. repeatedly, which documents lack an allocation. A document that drops out here keeps its names. Otherwise a younger
-//!    one could take them, bring back what the older one lacked, and clash with it again.
+//! 1. Find the errors of each document by itself.
+//! 2. From the oldest to the youngest, give each document its names.
+//! 3. Repeatedly deactivate documents that use an undefined allocation. Such a document keeps its names.
+//! Otherwise a younger document could take them, define what the older one lacked, and conflict with it
+//! again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,14 +31,15 @@ pub struct Admitted {
     pub reports: Vec<DocumentReport>,
 }
 
-/// What is wrong with a document.
+/// The errors and warnings of a document.
 #[derive(Clone, Debug, Default)]
 pub struct DocumentReport {
-    /// Its own errors, and the names that an older document has.
+    /// Its own errors, and its conflicts with older documents.
     pub findings: Vec<Finding>,
-    /// The allocations that it uses and that no active document defines. Another document can fix this.
+    /// The allocations that it uses and that no active document defines. A change of another document can fix
+    /// this.
     pub lacking: Vec<Finding>,
-    /// Warnings, if it is active.
+    /// Warnings. Empty if the document is inactive.
     pub warnings: Vec<Finding>,
 }
 
@@ -46,18 +49,18 @@ impl DocumentReport {
         self.findings.is_empty() && self.lacking.is_empty()
     }
 
-    /// Everything that keeps the document from being active.
+    /// All errors that keep the document inactive.
     pub fn errors(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().chain(&self.lacking)
     }
 }
 
-/// The order of documents that clash: the first keeps its names.
+/// The order of documents that conflict. The first keeps its names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seniority {
-    /// A document that the API server has not stored yet comes last.
+    /// A document that is not stored yet comes last.
     is_new: bool,
-    /// RFC 3339 in UTC, which sorts by time.
+    /// The creation time as RFC 3339 in UTC, which sorts by time.
     created: String,
     kind: String,
     namespace: String,
@@ -65,7 +68,7 @@ pub struct Seniority {
 }
 
 impl Seniority {
-    /// The seniority of a document.
+    /// Reads the seniority of a document.
     pub fn of(document: &Value<'_>) -> Self {
         let text = |path: &[&str]| {
             let value = path.iter().try_fold(document, |value, name| value.get(name));
@@ -81,18 +84,17 @@ impl Seniority {
         }
     }
 
-    /// The name of the document.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether both are of documents of the same kind, namespace and name.
+    /// Whether both documents have the same kind, namespace and name.
     pub fn is_same_document(&self, other: &Self) -> bool {
         (&self.kind, &self.namespace, &self.name) == (&other.kind, &other.namespace, &other.name)
     }
 }
 
-/// Decides which documents are active. They are in the order of their [`Seniority`].
+/// Decides which documents are active. The documents are in the order of their [`Seniority`].
 pub fn admit(documents: &[Value<'static>]) -> Admitted {
     let mut reports = vec![DocumentReport::default(); documents.len()];
     let mut compiled = Vec::with_capacity(documents.len());
@@ -115,7 +117,7 @@ pub fn admit(documents: &[Value<'static>]) -> Admitted {
     Admitted { policies, reports }
 }
 
-/// The names that documents have. A document with errors of its own has none.
+/// The names that documents have. A document with errors of its own has no names.
 #[derive(Default)]
 struct Names {
     seen: BTreeSet<(PolicyKind, String, String)>,
@@ -126,7 +128,7 @@ struct Names {
 }
 
 impl Names {
-    /// Gives names to the documents, in their order, and reports clashes.
+    /// Assigns names to the documents in order, and reports conflicts.
     fn claim_all(compiled: &[Compiler], reports: &mut [DocumentReport]) -> Self {
         let mut names = Self::default();
         for (document, (compiler, report)) in compiled.iter().zip(reports).enumerate() {
@@ -172,13 +174,13 @@ fn uses(compiler: &Compiler) -> impl Iterator<Item = (&str, &Pointer)> {
     uses.map(|(name, place)| (name.as_str(), place))
 }
 
-/// Reports the allocations that documents use and no active document defines. These documents are not active then, nor
-/// those that use theirs.
+/// Reports the allocations that documents use and no active document defines. These documents become
+/// inactive, and in turn those that use their allocations.
 ///
-/// The report has what was lacking when the document dropped out, and not what was lost by that.
+/// A document is reported only with the allocations that were undefined when it became inactive.
 fn find_lacking(compiled: &[Compiler], names: &Names, reports: &mut [DocumentReport]) {
     let mut users: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
-    // Invalid documents count, so that messages can name the document to fix.
+    // Invalid documents are included, so that messages can name the document to fix.
     let mut definers: BTreeMap<&str, &str> = BTreeMap::new();
     for (document, compiler) in compiled.iter().enumerate() {
         for (name, _) in uses(compiler) {
@@ -224,9 +226,10 @@ fn find_lacking(compiled: &[Compiler], names: &Names, reports: &mut [DocumentRep
     }
 }
 
-/// The set of active policies, whose warnings are reported.
+/// The active policies. Their warnings are added to the reports.
 fn active(compiled: Vec<Compiler>, reports: &mut [DocumentReport]) -> PolicySet {
-    // Inactive documents count: advice to remove what they use would be wrong once they are fixed.
+    // Inactive documents are included, because a warning to remove what they use would be wrong once they are
+    // fixed.
     let used: BTreeSet<String> =
         compiled.iter().flat_map(Compiler::used_allocations).map(str::to_owned).collect();
     let mut set = PolicySet::default();

@@ -1,4 +1,4 @@
-//! The clusters that policies name, and names that no known cluster has.
+//! The clusters that policies name, and names that match no known cluster.
 
 use std::collections::BTreeSet;
 
@@ -9,11 +9,11 @@ use crate::engine::{ClusterPattern, Definition, NO_ENTRY, Policy, PolicySet, Rul
 use crate::expression::{Expression, NO_SUCH_MEMBER, Variable};
 use crate::json::Pointer;
 
-/// How many names a message lists.
+/// The maximum number of names in a message.
 const MOST_NAMES: usize = 10;
 
-/// The clusters that the documents name: in `targetCluster` and `targetReference`, and as constants that expressions compare
-/// `cluster.name` with or look it up by. Patterns are no names.
+/// The clusters that the documents name: in `targetCluster` and `targetReference`, as keys of tables, and as
+/// constants that expressions compare with `cluster.name`. Patterns are not included.
 pub fn named_clusters(set: &PolicySet) -> BTreeSet<ClusterName> {
     let mut named: BTreeSet<ClusterName> = BTreeSet::new();
     for policy in &set.policies {
@@ -30,7 +30,7 @@ pub fn named_clusters(set: &PolicySet) -> BTreeSet<ClusterName> {
     named
 }
 
-/// The names in the tables of a policy, and the constants that its expressions compare `cluster.name` with.
+/// The keys of the tables of a policy, and the constants that its expressions compare with `cluster.name`.
 fn compared(policy: &Policy) -> Vec<String> {
     let declared = |name: &str| match policy.variable(name) {
         Some(Definition::Expression(expression)) => Some(expression.clone()),
@@ -58,8 +58,7 @@ pub fn reads_cluster_name(policy: &Policy, rule: &Rule) -> bool {
     policy.reads(rule).contains(&Variable::ClusterName)
 }
 
-/// Whether a message tells that the rule has looked something up by the name of the cluster, in a table or in an expression, and that it
-/// is not there.
+/// Whether a message reports that the rule did not find the name of the cluster in a table or map.
 pub fn misses_cluster_name(policy: &Policy, rule: &Rule, message: &str) -> bool {
     let reads_table = |variable: &Variable| matches!(variable, Variable::Declared(name) if matches!(policy.variable(name), Some(Definition::Table(_))));
     let reads_name = |expression: &Expression| {
@@ -72,7 +71,8 @@ pub fn misses_cluster_name(policy: &Policy, rule: &Rule, message: &str) -> bool 
                 .any(|expression| expression.is_subject_of(message) && reads_name(&expression))
 }
 
-/// The names and patterns of `targetCluster` that none of the `known` clusters has. Where no cluster is known, nothing is found.
+/// The names and patterns of `targetCluster` that match none of the `known` clusters. Empty if no clusters
+/// are known.
 pub fn unknown_clusters(set: &PolicySet, known: &BTreeSet<ClusterName>) -> Vec<PolicyFinding> {
     let mut findings = Vec::new();
     if known.is_empty() {

@@ -1,4 +1,4 @@
-//! All documents together: what they define, what they use, and the order in which they apply.
+//! Compiles documents together: it resolves what they define and use, and orders the policies.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,13 +13,14 @@ use crate::engine::{Owner, Policy, PolicySet, TransformationScope};
 use crate::expression::Scope;
 use crate::json::{Pointer, Value};
 
-/// The `apiVersion` of all our documents.
+/// The `apiVersion` of all reviser documents.
 pub const API_VERSION: &str = "reviser.io/v1alpha1";
 
-/// The policy that serves the seed's Rollout where none is given.
+/// The policy for the Rollout of the seed, used if no policy is given.
 pub const BUILT_IN: &str = include_str!("../../manifests/examples/rollout-fort.yaml");
 
-/// The `kind` of a document of the group `reviser.io`, in any version. Transformations may lack an `apiVersion`.
+/// The `kind` of a document of the group `reviser.io` in any version. A transformation may lack the
+/// `apiVersion`.
 pub fn own_kind<'d>(document: &'d Value<'_>) -> Option<&'d str> {
     let kind = document.get("kind").and_then(Value::as_str)?;
     let is_own = match document.get("apiVersion").and_then(Value::as_str) {
@@ -29,25 +30,25 @@ pub fn own_kind<'d>(document: &'d Value<'_>) -> Option<&'d str> {
     is_own.then_some(kind)
 }
 
-/// Compiles all documents. The error is every error of every document, in their order.
+/// Compiles all documents. Returns all errors of all documents, in their order.
 pub fn compile(documents: &[Value<'static>]) -> Result<PolicySet, Vec<Finding>> {
     examine(documents).result
 }
 
-/// What came of [`examine`].
+/// The result of [`examine`].
 #[derive(Debug)]
 pub struct Examined {
-    /// The policies, or every error of every document.
+    /// The policies, or all errors of all documents.
     pub result: Result<PolicySet, Vec<Finding>>,
     /// The document of each policy, in the order of the policies.
     pub origins: Vec<usize>,
-    /// The warnings on documents without errors.
+    /// Warnings about documents without errors.
     pub warnings: Vec<Finding>,
 }
 
-/// Compiles all documents, with warnings on those without errors.
+/// Compiles all documents. Returns also warnings about documents without errors.
 pub fn examine(documents: &[Value<'static>]) -> Examined {
-    // Once each, however often it is defined.
+    // Several documents may define the same name.
     let names: BTreeSet<String> = documents.iter().flat_map(allocation_names).collect();
     let mut all = Compiler::new(names.into_iter().fold(Scope::new(), Scope::with_allocation));
     for (document, value) in documents.iter().enumerate() {
@@ -73,33 +74,33 @@ pub fn examine(documents: &[Value<'static>]) -> Examined {
     Examined { result: Ok(set), origins, warnings }
 }
 
-/// Which of two policies applies first.
+/// The order in which policies apply.
 pub(super) fn in_order(a: &PolicyDocument, b: &PolicyDocument) -> Ordering {
     let key = |policy: &Policy| (matches!(policy.owner, Owner::Namespace { .. }), policy.priority);
     key(&a.policy).cmp(&key(&b.policy)).then_with(|| a.policy.owner.cmp(&b.policy.owner))
 }
 
-/// The names under `spec.allocations`, of an invalid document too.
+/// The names under `spec.allocations`, also of an invalid document.
 fn allocation_names(document: &Value<'static>) -> Vec<String> {
     let list =
         document.at(&Pointer::of(["spec", "allocations"])).and_then(Value::as_array).unwrap_or_default();
     list.iter().filter_map(|item| item.get("name")?.as_str().map(str::to_owned)).collect()
 }
 
-/// What has been read so far, of one document or of all.
+/// The state of the compilation of one or all documents.
 #[derive(Default)]
 pub(super) struct Compiler {
-    /// All but the policies.
+    /// The result except for the policies.
     pub(super) set: PolicySet,
     pub(super) policies: Vec<PolicyDocument>,
     findings: Vec<Finding>,
-    /// What expressions may use.
+    /// The names that expressions may use.
     scope: Scope,
-    /// The documents, by kind, namespace and name.
+    /// The documents so far, by kind, namespace and name.
     pub(super) seen: BTreeSet<(PolicyKind, String, String)>,
-    /// The allocations that are defined, each with the policy that messages name.
+    /// The defined allocations, each with the policy for messages.
     pub(super) defined: BTreeMap<String, String>,
-    /// The kinds with a `ResourceInterpretation`: the position of its document, and its name.
+    /// The kinds with a `ResourceInterpretation`, each with the position and the name of the document.
     pub(super) targets: BTreeMap<GroupVersionKind, (usize, String)>,
 }
 
@@ -108,7 +109,7 @@ impl Compiler {
         Self { scope, ..Self::default() }
     }
 
-    /// Reads a document, and notes what is wrong with it by itself and beside those that were read before.
+    /// Reads a document, and reports its own errors and its conflicts with documents that were read before.
     pub(super) fn document(
         &mut self,
         document: usize,
@@ -129,7 +130,7 @@ impl Compiler {
         let kind = one_of(&fields.required("kind", notes)?, &kinds, notes)?;
         let metadata = fields.required("metadata", notes).and_then(|node| metadata(node, kind, notes));
         self.see(kind, metadata.as_ref(), notes);
-        // An unusable name is an error already. The rest is read all the same, to find all errors at once.
+        // An invalid name has been reported. The rest is read too, to find all errors at once.
         let (namespace, name) = metadata.unwrap_or_default();
         let read = match kind {
             PolicyKind::ClusterTargetPodTransformation => {
@@ -153,13 +154,13 @@ impl Compiler {
             }
             PolicyKind::ResourceInterpretation => self.interpretation(document, name, &mut fields, notes),
         };
-        // A stored object has a status, which is ignored.
+        // A stored object has a status. It is ignored.
         let _ = fields.optional("status");
         fields.end(notes);
         read
     }
 
-    /// Notes a document that is there twice.
+    /// Reports a document that exists twice.
     fn see(&mut self, kind: PolicyKind, metadata: Option<&(String, String)>, notes: &mut Notes) {
         if let Some((namespace, name)) = metadata
             && !self.seen.insert((kind, namespace.clone(), name.clone()))
@@ -223,7 +224,7 @@ impl Compiler {
         Some(())
     }
 
-    /// The allocations that policies use, those with errors too.
+    /// The allocations that policies use, including policies with errors.
     pub(super) fn used_allocations(&self) -> impl Iterator<Item = &str> {
         self.policies.iter().flat_map(PolicyDocument::used_allocations)
     }
@@ -239,7 +240,7 @@ impl Compiler {
         }
     }
 
-    /// Notes allocations that no policy defines. Another document may define them, so this comes last.
+    /// Reports allocations that no policy defines. It is called last, because any document may define them.
     fn check_used(&mut self) {
         for read in &self.policies {
             for (name, field) in read.used.iter().filter(|(name, _)| !self.defined.contains_key(name)) {
@@ -267,13 +268,13 @@ pub(super) fn undefined<'n>(allocation: &str, defined: impl IntoIterator<Item = 
     format!("no policy defines the allocation {allocation:?}{hint}; define it under `spec.allocations`")
 }
 
-/// Namespace (empty for a cluster-scoped kind) and name.
+/// Namespace and name. The namespace is empty for a cluster-scoped kind.
 fn metadata(node: Node<'_>, kind: PolicyKind, notes: &mut Notes) -> Option<(String, String)> {
     let mut fields = Fields::of(node, notes)?;
     let name = fields.required("name", notes).and_then(|node| node.name(notes));
     let namespace = match kind {
         PolicyKind::RevisionPolicy => fields.required("namespace", notes).and_then(|node| node.name(notes)),
-        // A file is applied to no namespace. Without one, the transformation is for any namespace.
+        // A file has no default namespace. Without a namespace, the transformation applies in all namespaces.
         PolicyKind::TargetPodTransformation => match fields.optional("namespace") {
             Some(node) => node.name(notes),
             None => Some(""),
@@ -287,6 +288,6 @@ fn metadata(node: Node<'_>, kind: PolicyKind, notes: &mut Notes) -> Option<(Stri
             Some("")
         }
     };
-    // The rest of an object's metadata is the API server's business.
+    // The API server validates the other metadata.
     Some((namespace?.to_owned(), name?.to_owned()))
 }

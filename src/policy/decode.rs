@@ -1,4 +1,4 @@
-//! Typed values out of a policy document, beyond what [`crate::json`] reads.
+//! Decodes types that only policy documents have. [`crate::json`] decodes the general ones.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::json::{self, Object, Pointer};
 /// A value of a document and its place.
 pub(super) type Node<'v> = json::Node<'v, 'static>;
 
-/// A duration as Go spells it: `10m`, `1h30m`.
+/// A duration in the format of Go: `10m`, `1h30m`.
 pub(super) fn duration(node: &Node<'_>, notes: &mut Notes) -> Option<Duration> {
     let text = node.string(notes)?;
     let duration = parse_duration(text).filter(|duration| !duration.is_zero());
@@ -21,7 +21,7 @@ pub(super) fn duration(node: &Node<'_>, notes: &mut Notes) -> Option<Duration> {
     duration
 }
 
-/// A JSON pointer that is not the root.
+/// A JSON pointer. The root is not allowed.
 pub(super) fn pointer(node: &Node<'_>, notes: &mut Notes) -> Option<Pointer> {
     let text = node.string(notes)?;
     let problem = match Pointer::parse(text) {
@@ -38,7 +38,7 @@ pub(super) fn pointer(node: &Node<'_>, notes: &mut Notes) -> Option<Pointer> {
     None
 }
 
-/// One of these words.
+/// One of the given words.
 pub(super) fn one_of<T: Copy>(node: &Node<'_>, words: &[(&str, T)], notes: &mut Notes) -> Option<T> {
     let text = node.string(notes)?;
     let found = words.iter().find(|(word, _)| *word == text).map(|(_, meaning)| *meaning);
@@ -50,12 +50,12 @@ pub(super) fn one_of<T: Copy>(node: &Node<'_>, words: &[(&str, T)], notes: &mut 
     found
 }
 
-/// The names in a list, without those that are invalid.
+/// The valid names in a list. Invalid names are reported.
 pub(super) fn names<'v>(list: &Node<'v>, notes: &mut Notes) -> Vec<&'v str> {
     list.items(notes).iter().filter_map(|item| item.name(notes)).collect()
 }
 
-/// A map of a document, from which fields are taken by name. [`end`](Self::end) notes the fields that were not.
+/// The fields of a map, taken by name. [`end`](Self::end) reports the fields that were not taken.
 #[derive(Debug)]
 #[must_use = "end() notes the unknown fields"]
 pub(super) struct Fields<'v> {
@@ -76,7 +76,7 @@ impl<'v> Fields<'v> {
         Some(Node { value, field: self.field.join(name) })
     }
 
-    /// The field `name`, which has to be there.
+    /// The field `name`, which is required.
     pub(super) fn required(&mut self, name: &'static str, notes: &mut Notes) -> Option<Node<'v>> {
         let node = self.optional(name);
         if node.is_none() {
@@ -85,7 +85,7 @@ impl<'v> Fields<'v> {
         node
     }
 
-    /// Notes the fields that have not been taken.
+    /// Reports the fields that have not been taken.
     pub(super) fn end(self, notes: &mut Notes) {
         for (name, _) in self.object.iter().filter(|(name, _)| !self.known.contains(name)) {
             let mut hint = did_you_mean(name, self.known.iter().copied());
@@ -97,7 +97,7 @@ impl<'v> Fields<'v> {
     }
 }
 
-/// `; did you mean "x"?` with the likeliest candidate, or nothing.
+/// `; did you mean "x"?` with the most similar candidate. Empty if no candidate is similar.
 pub(super) fn did_you_mean<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> String {
     likeliest(name, candidates).map_or_else(String::new, |candidate| format!("; did you mean {candidate:?}?"))
 }

@@ -1,28 +1,28 @@
-//! What is wrong with a document.
+//! Errors and warnings about documents.
 
 use std::fmt;
 
 use crate::json::{Notes, Pointer, field_path};
 
-/// One fault of a policy document.
+/// An error in or a warning about a policy document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Which document, as an index into what [`compile`](super::compile) was given.
+    /// The index of the document in the input of [`compile`](super::compile).
     pub document: usize,
-    /// Where in it.
+    /// The place in the document.
     pub field: Pointer,
-    /// What is wrong, and what would be right.
+    /// What is wrong and how to fix it.
     pub problem: String,
 }
 
 impl Finding {
-    /// The findings that `notes` of one document come to.
+    /// Turns the errors in `notes` of one document into findings.
     pub(super) fn all(document: usize, notes: Notes) -> Vec<Self> {
         notes.into_iter().map(|(field, problem)| Self { document, field, problem }).collect()
     }
 }
 
-/// Where, and what: `spec.rules[0].name: is required`.
+/// The place and the problem: `spec.rules[0].name: is required`.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.field.is_root() {

@@ -1,11 +1,11 @@
-//! The action `fort` in a document.
+//! Reads the action `fort`.
 
 use super::decode::{Fields, Node, Notes, one_of, pointer};
 use super::template::Expressions;
 use crate::engine::{Elsewhere, Fort, Generate, GenerateWhen, protected_by};
 use crate::json::{Object, Pointer, Value};
 
-/// Reads `fort`. The allocation is looked up later, when all documents have been read.
+/// Reads `fort`. Whether the allocation exists is checked later, when all documents have been read.
 pub(super) fn fort(node: Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Option<Fort> {
     let mut fields = Fields::of(node, notes)?;
     let allocation = fields.required("allocation", notes).and_then(|node| node.name(notes));
@@ -49,11 +49,11 @@ fn matches(node: Node<'_>, notes: &mut Notes) -> Object<'static> {
     Fields::of(node, notes).map(|Fields { object, .. }| object.clone()).unwrap_or_default()
 }
 
-/// What is written elsewhere, as the document says it.
+/// The value of `elsewhere` in the document.
 enum Written {
     Null,
     Nothing,
-    /// A value, and where in the document it stands.
+    /// A value, and its place in the document.
     Value(Value<'static>, Pointer),
 }
 
@@ -66,7 +66,7 @@ fn elsewhere(node: Node<'_>, notes: &mut Notes) -> Option<Written> {
         }
         Value::Object(object) => {
             let mut fields = Fields::of(node, notes)?;
-            // Not `required`: a null is a value here.
+            // `required` would reject a null, which is a valid value here.
             let value = object.get("value").cloned();
             let _ = fields.optional("value");
             if value.is_none() {
@@ -84,7 +84,7 @@ fn elsewhere(node: Node<'_>, notes: &mut Notes) -> Option<Written> {
     }
 }
 
-/// `generate`, before it is known what the others get.
+/// `generate`, before the steps for the other clusters are known.
 struct Template<'v> {
     when: GenerateWhen,
     fort: Node<'v>,
@@ -110,7 +110,8 @@ fn generate<'v>(node: Node<'v>, notes: &mut Notes) -> Option<Template<'v>> {
 }
 
 impl Template<'_> {
-    /// Left out, the others' form is the fort's, with the field treated as the rule says.
+    /// If `elsewhere` is missing, the other clusters get the steps of `fort`, with the field changed as the
+    /// rule says.
     fn complete(
         self,
         fort: &Fort,

@@ -1,4 +1,4 @@
-//! `ResourceInterpretation`: where a kind has its replicas and its pod template.
+//! Reads `ResourceInterpretation`: where a kind has its replicas and its pod templates.
 
 use super::decode::{Fields, Node, Notes, pointer};
 use super::{paths, selector};
@@ -6,7 +6,6 @@ use crate::domain::GroupVersionKind;
 use crate::engine::{Interpretation, protected_by};
 use crate::json::Pointer;
 
-/// Reads the `spec`.
 pub(super) fn interpretation(
     spec: &mut Fields<'_>,
     notes: &mut Notes,
@@ -61,7 +60,7 @@ pub(super) fn interpretation(
     Some((target?, interpretation))
 }
 
-/// `podTemplates`: places in which a step `*` stands for each item of a list.
+/// `podTemplates`: paths in which a step `*` stands for each item of a list.
 fn pod_templates(node: &Node<'_>, target: Option<&GroupVersionKind>, notes: &mut Notes) -> Vec<Pointer> {
     let items = node.items(notes);
     if items.is_empty() && node.value.as_array().is_some() {

@@ -1,7 +1,8 @@
-//! What an invalid document is for, as far as it can be read.
+//! Determines what an invalid document selects, as far as it can be read.
 //!
-//! Requests for what it selects fail until it is fixed. Each part is read by itself, and a part that cannot be read
-//! selects more than was meant, never less: an object that is left out would be delivered without the policy.
+//! Requests for the selected objects fail until the document is fixed. Each part is read by itself, and an
+//! invalid part selects more than was meant, never less: an object that is not selected would be delivered
+//! without the policy.
 
 use super::decode::{Fields, Node, Notes};
 use super::finding::Finding;
@@ -10,7 +11,7 @@ use crate::domain::PolicyKind;
 use crate::engine::{InvalidDocument, InvalidScope, Owner, ResourceSelector, TransformationScope};
 use crate::json::{Pointer, Value};
 
-/// What the document is for; `None` if that cannot be read.
+/// What the document selects. `None` if that cannot be read.
 pub(super) fn invalid(document: &Value<'static>, first: &Finding) -> Option<InvalidDocument> {
     let kind = PolicyKind::by_name(document.get("kind")?.as_str()?)?;
     let text = |field: &str| {

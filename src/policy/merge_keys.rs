@@ -1,4 +1,4 @@
-//! `mergeKeys` in a document: lists that a strategic merge patch merges by keys of their items.
+//! Reads `mergeKeys`: lists that a strategic merge patch merges by keys of their items.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,6 @@ use crate::json::{Pointer, Value};
 use crate::patch::PatchErrorKind;
 use crate::patch::strategic::{self, Schema, Unreached, spelled};
 
-/// Reads `mergeKeys`.
 pub(super) fn merge_keys(node: &Node<'_>, notes: &mut Notes) -> Vec<MergeKey> {
     let mut seen = BTreeSet::new();
     let mut read = |item: Node<'_>, notes: &mut Notes| {
@@ -59,7 +58,7 @@ fn keys(node: &Node<'_>, notes: &mut Notes) -> Option<Vec<Pointer>> {
     Some(keys).filter(|keys| !keys.is_empty() && notes.len() == before)
 }
 
-/// Where a key is in an item: names with dots between them, or a JSON pointer.
+/// The place of a key in an item: names joined by dots, or a JSON pointer.
 fn key(node: &Node<'_>, notes: &mut Notes) -> Option<Pointer> {
     let text = node.name(notes)?;
     let key = if text.starts_with('/') { pointer(node, notes)? } else { Pointer::of(text.split('.')) };
@@ -76,10 +75,10 @@ fn key(node: &Node<'_>, notes: &mut Notes) -> Option<Pointer> {
     Some(key)
 }
 
-/// Notes the declared lists that no object of the selected kinds can have, those that the patch does not have, and items to be deleted
-/// from lists that a selected kind replaces.
+/// Reports declared lists that no object of the selected kinds can have, declared lists that the patch does
+/// not have, and deletions of items from lists that a selected kind replaces.
 ///
-/// A kind that is not built in may have any list. `place` is that of the action.
+/// A custom kind may have any list. `place` is the place of the action.
 pub(super) fn check(
     patching: &PatchAction,
     selectors: &[ResourceSelector],
@@ -119,7 +118,8 @@ pub(super) fn check(
     }
 }
 
-/// The items with `$patch: delete` of lists that `schema` says are replaced. As deep as a document is nested, which its reader bounds.
+/// The items with `$patch: delete` in lists that `schema` replaces. The recursion is as deep as the document
+/// is nested, which the parser bounds.
 fn deletions<'t>(
     part: Part<'t>,
     schema: &Schema,
@@ -155,7 +155,7 @@ fn deletions<'t>(
     steps.pop();
 }
 
-/// Why a declared list cannot be there or is not merged, and what to do about it.
+/// Why a declared list cannot exist or is not merged, and how to fix the declaration.
 pub(super) fn problem(path: &Pointer, gvk: &GroupVersionKind, unreached: &Unreached) -> String {
     let kind = format!("{} {}", gvk.api_version(), gvk.kind);
     match unreached {
@@ -181,7 +181,7 @@ pub(super) fn problem(path: &Pointer, gvk: &GroupVersionKind, unreached: &Unreac
     }
 }
 
-/// Notes a declared list that the patch does not have, and its items that lack a key.
+/// Reports a declared list that the patch does not have, and items of the list without a key.
 fn check_patch(
     patching: &PatchAction,
     list: &MergeKey,
@@ -215,7 +215,7 @@ fn check_patch(
     }
 }
 
-/// Whether an item has, or may have, a key.
+/// Whether an item has or may have a key.
 fn has(item: Part<'_>, key: &[String]) -> bool {
     match key {
         _ if item.is_expression() => true,
@@ -226,11 +226,11 @@ fn has(item: Part<'_>, key: &[String]) -> bool {
     }
 }
 
-/// The lists of a patch at a place.
+/// The search for the lists of a patch at a place.
 struct Search<'t> {
-    /// Where in the patch they are, and their items.
+    /// The lists found: their places in the patch, and their items.
     lists: Vec<(Pointer, Vec<Part<'t>>)>,
-    /// Whether an expression or a directive may stand for one.
+    /// Whether an expression or a directive may produce more lists.
     may_have_more: bool,
 }
 

@@ -1,8 +1,9 @@
-//! Policy documents: read, checked and compiled into what the engine runs.
+//! Parses, validates and compiles policy documents for the engine.
 //!
-//! [`examine`] is for files: it gives a [`PolicySet`](crate::engine::PolicySet) only if all documents are valid, else
-//! every [`Finding`] with its document and field path. [`admit`] is for custom resources: an invalid document leaves the
-//! others active. Both give warnings too, and both take parsed documents: this module does no I/O.
+//! [`examine`] is for files: it returns a [`PolicySet`](crate::engine::PolicySet) only if all documents are
+//! valid, else every [`Finding`] with its document and field path. [`admit`] is for custom resources: an
+//! invalid document leaves the others active. Both also return warnings. Both take parsed documents: this
+//! module does no I/O.
 
 mod action;
 mod admit;

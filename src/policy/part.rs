@@ -3,7 +3,7 @@
 use crate::engine::Templated;
 use crate::json::{Object, Pointer, Value};
 
-/// A value within a patch, of which parts may be expressions.
+/// A value within a patch. It may contain expressions.
 #[derive(Clone, Copy)]
 pub(super) enum Part<'t> {
     Templated(&'t Templated),
@@ -11,7 +11,7 @@ pub(super) enum Part<'t> {
 }
 
 impl<'t> Part<'t> {
-    /// The value, if it has no expression.
+    /// The value, if it contains no expression.
     pub(super) fn constant(self) -> Option<&'t Value<'static>> {
         match self {
             Self::Templated(templated) => templated.constant(),
@@ -19,17 +19,17 @@ impl<'t> Part<'t> {
         }
     }
 
-    /// Whether an expression gives it, so that its value is not known.
+    /// Whether it is an expression, so that its value is not known.
     pub(super) fn is_expression(self) -> bool {
         matches!(self, Self::Templated(Templated::Template(_)))
     }
 
-    /// The text, if it is one without an expression.
+    /// The text, if it is a string without an expression.
     pub(super) fn text(self) -> Option<&'t str> {
         self.constant().and_then(Value::as_str)
     }
 
-    /// The members of a map; none of anything else.
+    /// The members of a map. Empty for other values.
     pub(super) fn members(self) -> Vec<(&'t str, Self)> {
         if let Self::Templated(Templated::Map(members)) = self {
             return members.iter().map(|(name, member)| (name.as_str(), Self::Templated(member))).collect();
@@ -38,7 +38,7 @@ impl<'t> Part<'t> {
         members.into_iter().flat_map(Object::iter).map(|(name, value)| (name, Self::Value(value))).collect()
     }
 
-    /// What is at a place in maps; `None` if nothing is, or an expression is on the way.
+    /// The value at a path through maps. `None` if it does not exist or an expression is on the path.
     pub(super) fn at(self, place: &Pointer) -> Option<Self> {
         place.tokens().iter().try_fold(self, |part, name| {
             part.members().into_iter().find(|(member, _)| member == name).map(|(_, part)| part)
@@ -50,7 +50,7 @@ impl<'t> Part<'t> {
             || self.constant().and_then(Value::as_array).is_some()
     }
 
-    /// The items of a list; none of anything else.
+    /// The items of a list. Empty for other values.
     pub(super) fn items(self) -> Vec<Self> {
         if let Self::Templated(Templated::List(items)) = self {
             return items.iter().map(Self::Templated).collect();

@@ -1,4 +1,4 @@
-//! The action `patch` in a document.
+//! Reads the action `patch`.
 
 use super::decode::{Fields, Node, Notes, one_of};
 use super::merge_keys::merge_keys;
@@ -17,7 +17,6 @@ enum Type {
     Json,
 }
 
-/// Reads `patch`.
 pub(super) fn patch(node: Node<'_>, expressions: &mut Expressions, notes: &mut Notes) -> Option<PatchAction> {
     const TYPES: &[(&str, Type)] =
         &[("Strategic", Type::Strategic), ("Merge", Type::Merge), ("JSON", Type::Json)];
@@ -25,7 +24,7 @@ pub(super) fn patch(node: Node<'_>, expressions: &mut Expressions, notes: &mut N
         &[("Fail", MissingPath::Fail), ("Create", MissingPath::Create), ("Skip", MissingPath::Skip)];
     let mut fields = Fields::of(node, notes)?;
     let kind = fields.required("type", notes).and_then(|node| one_of(&node, TYPES, notes));
-    // Not `required`: a null is a patch that changes nothing.
+    // `required` would reject a null, which is a patch that changes nothing.
     let given = fields.object.get("value").cloned();
     let _ = fields.optional("value");
     let place = fields.field.join("value");
@@ -48,7 +47,7 @@ pub(super) fn patch(node: Node<'_>, expressions: &mut Expressions, notes: &mut N
         notes.note(field, "is for the type Strategic, which merges lists");
     }
     let value = read(given, &place, notes)?;
-    // One expression gives the whole patch, which then can be looked at only when there is an object.
+    // If one expression gives the whole patch, the patch can be checked only with an object.
     let is_expression = value.as_str().is_some_and(Template::is_one_expression);
     if !is_expression {
         check(kind, &value, &place, notes);
@@ -75,7 +74,7 @@ pub(super) fn strategic(given: Value<'static>, place: &Pointer, notes: &mut Note
     })
 }
 
-/// The patch, which may be YAML in a string, or an expression that gives it. One of comments only is null.
+/// The patch, which may be YAML in a string, or an expression. A text with only comments is null.
 pub(super) fn read(given: Value<'static>, place: &Pointer, notes: &mut Notes) -> Option<Value<'static>> {
     let Value::String(text) = &given else { return Some(given) };
     if Template::is_one_expression(text) {
@@ -102,7 +101,7 @@ pub(super) fn read(given: Value<'static>, place: &Pointer, notes: &mut Notes) ->
     }
 }
 
-/// Notes a patch that is one expression and can be seen to give no patch.
+/// Reports a patch that is one expression of the wrong type.
 fn check_kind(kind: Type, value: &Templated, place: &Pointer, notes: &mut Notes) {
     let wanted = if kind == Type::Json { Kind::Array } else { Kind::Object };
     if let Some(gives) = value.kind().filter(|gives| *gives != wanted && *gives != Kind::Null) {
@@ -110,7 +109,7 @@ fn check_kind(kind: Type, value: &Templated, place: &Pointer, notes: &mut Notes)
     }
 }
 
-/// Notes names with an expression, which would be written as they stand.
+/// Reports names that contain an expression. Names are not evaluated.
 fn check_names(value: &Value<'_>, place: &Pointer, notes: &mut Notes) {
     match value {
         Value::Object(members) => {
@@ -134,7 +133,7 @@ fn check_names(value: &Value<'_>, place: &Pointer, notes: &mut Notes) {
     }
 }
 
-/// Notes what can be seen to be wrong with a patch before it meets an object.
+/// Reports errors in a patch that do not depend on an object.
 fn check(kind: Type, value: &Value<'static>, place: &Pointer, notes: &mut Notes) {
     check_names(value, place, notes);
     match kind {
@@ -169,7 +168,7 @@ fn check_operations(operations: &[Op<'_>], place: &Pointer, notes: &mut Notes) {
             notes.note(&place.join(position.to_string()), reason);
         }
         for (field, path) in operation.pointers() {
-            // What an expression in a path gives is seen when there is an object.
+            // A path with an expression can be checked only with an object.
             let is_constant = !path.tokens().iter().any(|token| token.contains("${"));
             if let Some(problem) = below_string(path, None).filter(|_| is_constant) {
                 notes.note(&place.join(position.to_string()).join(field), problem);
@@ -178,7 +177,7 @@ fn check_operations(operations: &[Op<'_>], place: &Pointer, notes: &mut Notes) {
     }
 }
 
-/// Notes what a merged map writes that no rule may touch.
+/// Reports protected fields that a merge patch writes.
 pub(super) fn check_identity(value: &Value<'_>, place: &Pointer, notes: &mut Notes) {
     for at in IDENTITY.map(|field| Pointer::of(field.iter().copied())) {
         if value.at(&at).is_some() {
@@ -193,7 +192,7 @@ pub(super) fn check_identity(value: &Value<'_>, place: &Pointer, notes: &mut Not
                 notes.note(&place.concat(&at).join("$patch"), reason);
             }
             Some(Value::Object(map)) => check_keys(map, &at, place, notes),
-            // An expression may give a map that does no harm.
+            // An expression may give a map without protected fields.
             Some(Value::String(text)) if text.contains("${") => {}
             Some(_) if !at.is_root() => notes.note(&place.concat(&at), protected_by(&at).unwrap_or_default()),
             _ => {}
@@ -201,7 +200,7 @@ pub(super) fn check_identity(value: &Value<'_>, place: &Pointer, notes: &mut Not
     }
 }
 
-/// Notes what `map`, which is merged at `at`, writes of what belongs to the platform.
+/// Reports protected fields that `map`, which is merged at `at`, writes.
 fn check_keys(map: &Object<'_>, at: &Pointer, place: &Pointer, notes: &mut Notes) {
     for pointer in map.iter().map(|(key, _)| at.join(key)).filter(|pointer| pointer.tokens().len() == 3) {
         if let Some(reason) = protected_by(&pointer) {

@@ -1,4 +1,4 @@
-//! Paths of rules, held against the kinds that the policy selects.
+//! Checks the paths of rules against the kinds that the policy selects.
 
 use super::decode::Notes;
 use super::lint::operations;
@@ -6,7 +6,7 @@ use crate::domain::GroupVersionKind;
 use crate::engine::{Action, PatchKind, ResourceSelector, below_string, list_in_path};
 use crate::json::Pointer;
 
-/// Notes paths of the rule at `place` that lead to no place in objects of the selected kinds.
+/// Reports paths of the rule at `place` that do not exist in objects of the selected kinds.
 pub(super) fn check(action: &Action, selectors: &[ResourceSelector], place: &Pointer, notes: &mut Notes) {
     let kinds = || selectors.iter().map(|selector| &selector.gvk);
     match action {
@@ -25,7 +25,7 @@ pub(super) fn check(action: &Action, selectors: &[ResourceSelector], place: &Poi
                 for (name, text) in operation.pointers() {
                     let Ok(path) = Pointer::parse(text) else { continue };
                     let below = |kind| below_string(&path, Some(kind));
-                    // What holds for every kind has been noted already.
+                    // A problem that holds for every kind has been reported already.
                     if below_string(&path, None).is_some() || !kinds().all(|kind| below(kind).is_some()) {
                         continue;
                     }
@@ -45,7 +45,7 @@ pub(super) fn check(action: &Action, selectors: &[ResourceSelector], place: &Poi
     }
 }
 
-/// Notes a path, which leads through maps only, that meets a list in objects of one of the kinds.
+/// Reports a path through maps that meets a list in objects of one of the kinds.
 pub(super) fn through_maps<'k>(
     path: &Pointer,
     kinds: impl IntoIterator<Item = &'k GroupVersionKind>,
@@ -62,7 +62,8 @@ pub(super) fn through_maps<'k>(
     }
 }
 
-/// The same for a path that may lead into lists, by a step that `is_item`, such as `*` for each item.
+/// Reports a path that meets a list without a step for its items. `is_item` recognizes such a step, for
+/// example `*` for each item.
 pub(super) fn through_items<'k>(
     path: &Pointer,
     kinds: impl IntoIterator<Item = &'k GroupVersionKind>,
@@ -78,7 +79,7 @@ pub(super) fn through_items<'k>(
     }
 }
 
-/// The first list on the way, or at the end, of a path in objects of one of the kinds.
+/// The first list on a path or at its end, in objects of one of the kinds.
 fn met<'k>(
     path: &Pointer,
     kinds: impl IntoIterator<Item = &'k GroupVersionKind>,

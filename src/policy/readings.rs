@@ -1,4 +1,4 @@
-//! What a scalar of a YAML text inside a document is written as, where a finding says that it is no string.
+//! Explains findings that a scalar of an embedded YAML text is not a string, by how the scalar is written.
 
 use super::finding::Finding;
 use crate::json::{Pointer, Value};
@@ -15,7 +15,7 @@ pub(super) fn explain<'f>(document: &Value<'static>, findings: impl IntoIterator
     }
 }
 
-/// How the value at `field` is written, if the way leads through a text.
+/// How the value at `field` is written, if it is in a YAML text.
 fn reading(document: &Value<'static>, field: &Pointer) -> Option<Reading> {
     let steps = (0..field.tokens().len())
         .find(|&steps| document.at(&field.prefix(steps)).is_some_and(|value| value.as_str().is_some()))?;

@@ -1,4 +1,4 @@
-//! `ClusterRevisionPolicy` and `RevisionPolicy`.
+//! Reads `ClusterRevisionPolicy` and `RevisionPolicy`.
 
 use std::collections::BTreeSet;
 
@@ -12,23 +12,23 @@ use crate::engine::{
 use crate::expression::{Scope, Variable};
 use crate::json::{Pointer, Value};
 
-/// Longest name of an allocation: with `reviser.io/` and `-cluster` around it, it names an annotation.
+/// The maximum length of an allocation name. `reviser.io/NAME-cluster` has to be a valid annotation name.
 const MAX_ALLOCATION_NAME: usize = 63 - "-cluster".len();
 
-/// A policy and what its document defines and uses.
+/// A policy, with the definitions and references of its document.
 pub(super) struct PolicyDocument {
     /// The position of the document.
     pub(super) document: usize,
     pub(super) policy: Policy,
-    /// The allocations that it defines, each with its place; `None` where the definition is invalid.
+    /// The allocations that it defines, each with its place. `None` if the definition is invalid.
     pub(super) allocations: Vec<(String, Option<Allocation>, Pointer)>,
     /// The allocations that rules name, each with the place.
     pub(super) used: Vec<(String, Pointer)>,
     /// The allocations that expressions name, each with the place.
     pub(super) asked: Vec<(String, Pointer)>,
-    /// What its expressions and rules read.
+    /// The variables that its expressions and rules read.
     pub(super) reads: BTreeSet<Variable>,
-    /// What each of its rules reads, also by way of variables.
+    /// The variables that each rule reads, directly or through other variables.
     pub(super) rule_reads: Vec<BTreeSet<Variable>>,
 }
 
@@ -45,7 +45,7 @@ impl PolicyDocument {
 
 /// Reads the `spec` of a policy.
 ///
-/// `scope` holds the allocations that its expressions may read.
+/// `scope` has the allocations that its expressions may read.
 pub(super) fn policy(
     document: usize,
     owner: Owner,
@@ -100,7 +100,7 @@ pub(super) fn policy(
     PolicyDocument { document, policy, allocations, used, asked, reads, rule_reads }
 }
 
-/// The allocation that a rule names, and where; also if there is something wrong with the rule.
+/// The allocation that a rule names, with its place, even if the rule is invalid.
 fn used_by(rule: &Node<'_>) -> Option<(String, Pointer)> {
     let name = rule.value.get("fort")?.get("allocation")?.as_str()?;
     Some((name.to_owned(), rule.field.join("fort").join("allocation"))).filter(|(name, _)| !name.is_empty())

@@ -1,4 +1,4 @@
-//! Selectors: of workloads (`resourceSelectors`), of labels, of clusters (`targetCluster`).
+//! Reads selectors of workloads (`resourceSelectors`), labels and clusters (`targetCluster`).
 
 use super::decode::{Fields, Node, Notes, names, one_of};
 use crate::domain::GroupVersionKind;
@@ -7,13 +7,13 @@ use crate::engine::{
     TargetClusters,
 };
 
-/// What people write for any text or any character.
+/// Wildcards that users may write by mistake.
 const WILDCARDS: [char; 2] = ['*', '?'];
 
-/// Groups of Kubernetes' own in which the names of all objects are DNS subdomains.
+/// Built-in groups in which all object names are DNS subdomains.
 const DNS_GROUPS: [&str; 5] = ["", "apps", "autoscaling", "batch", "policy"];
 
-/// `apiVersion` and `kind`, both required.
+/// Reads the required fields `apiVersion` and `kind`.
 pub(super) fn gvk(fields: &mut Fields<'_>, notes: &mut Notes) -> Option<GroupVersionKind> {
     let node = fields.required("apiVersion", notes);
     let api_version = node.as_ref().and_then(|node| node.name(notes));
@@ -33,7 +33,7 @@ pub(super) fn gvk(fields: &mut Fields<'_>, notes: &mut Notes) -> Option<GroupVer
     Some(GroupVersionKind::of(api_version, kind))
 }
 
-/// One item of `resourceSelectors`. `home` is the namespace of the policy, if it is in one.
+/// Reads an item of `resourceSelectors`. `home` is the namespace of the policy, if it has one.
 pub(super) fn resource(node: Node<'_>, home: Option<&str>, notes: &mut Notes) -> Option<ResourceSelector> {
     let mut fields = Fields::of(node, notes)?;
     let gvk = gvk(&mut fields, notes);
@@ -56,7 +56,7 @@ pub(super) fn resource(node: Node<'_>, home: Option<&str>, notes: &mut Notes) ->
     Some(ResourceSelector { gvk: gvk?, namespace, name: name.map(str::to_owned), labels })
 }
 
-/// `name`: that of one object. One that no object can have selects nothing.
+/// `name`: the name of one object. A name that no object can have is an error.
 fn object_name<'v>(node: &Node<'v>, gvk: Option<&GroupVersionKind>, notes: &mut Notes) -> Option<&'v str> {
     let name = node.name(notes)?;
     let is_dns = gvk.is_some_and(|gvk| DNS_GROUPS.contains(&gvk.group.as_str()));
@@ -77,7 +77,7 @@ fn object_name<'v>(node: &Node<'v>, gvk: Option<&GroupVersionKind>, notes: &mut 
     None
 }
 
-/// `namespace`: that of one namespace.
+/// `namespace`: the name of one namespace.
 fn namespace_name<'v>(node: &Node<'v>, notes: &mut Notes) -> Option<&'v str> {
     let name = node.name(notes)?;
     let problem = if name.contains(WILDCARDS) {
@@ -95,12 +95,12 @@ fn namespace_name<'v>(node: &Node<'v>, notes: &mut Notes) -> Option<&'v str> {
     None
 }
 
-/// Whether a text is a DNS label (RFC 1123) in lower case.
+/// Whether a text is a lowercase DNS label (RFC 1123).
 fn is_label(text: &str) -> bool {
     text.len() <= 63 && is_part(text)
 }
 
-/// Whether a text is a DNS subdomain as Kubernetes has them: labels of any length, joined by points.
+/// Whether a text is a DNS subdomain by the rules of Kubernetes, which do not limit the length of a label.
 fn is_subdomain(text: &str) -> bool {
     text.len() <= 253 && text.split('.').all(is_part)
 }
@@ -113,13 +113,13 @@ fn is_part(text: &str) -> bool {
         && bytes.iter().all(|byte| is_alphanumeric(*byte) || *byte == b'-')
 }
 
-/// `targetSelector`: labels, or a selector of labels.
+/// `targetSelector`: labels, or a label selector.
 pub(super) fn target_selector(node: Node<'_>, notes: &mut Notes) -> Option<LabelSelector> {
     let is_selector = ["matchLabels", "matchExpressions"].iter().any(|name| node.value.get(name).is_some());
     if is_selector { label_selector(node, notes) } else { labels(node, notes).map(LabelSelector) }
 }
 
-/// A map of labels, all of which have to be there.
+/// A map of labels, all of which are required.
 fn labels(node: Node<'_>, notes: &mut Notes) -> Option<Vec<LabelRequirement>> {
     let labels = Fields::of(node, notes)?;
     let mut requirements = Vec::new();
@@ -186,7 +186,7 @@ fn match_expression(node: Node<'_>, notes: &mut Notes) -> Option<LabelRequiremen
     }
 }
 
-/// `targetCluster`.
+/// Reads `targetCluster`.
 pub(super) fn target_clusters(node: Node<'_>, notes: &mut Notes) -> TargetClusters {
     let Some(mut fields) = Fields::of(node, notes) else {
         return TargetClusters::default();
@@ -196,7 +196,7 @@ pub(super) fn target_clusters(node: Node<'_>, notes: &mut Notes) -> TargetCluste
         list.into_iter().map(|name| ClusterPattern(name.to_owned())).collect()
     };
     let (names, exclude) = (names("clusterNames"), names("exclude"));
-    // An empty selector selects everything, as one that is left out.
+    // An empty label selector selects everything, like a missing one.
     let labels = fields.optional("labelSelector").and_then(|node| label_selector(node, notes));
     let labels = labels.filter(|labels| !labels.0.is_empty());
     let fields_selected = fields.optional("fieldSelector").map(|node| field_selector(node, notes));
@@ -204,7 +204,7 @@ pub(super) fn target_clusters(node: Node<'_>, notes: &mut Notes) -> TargetCluste
     TargetClusters { names, exclude, labels, fields: fields_selected.unwrap_or_default() }
 }
 
-/// `fieldSelector`, as Karmada's `ClusterAffinity` has it.
+/// `fieldSelector`, as in Karmada's `ClusterAffinity`.
 fn field_selector(node: Node<'_>, notes: &mut Notes) -> Vec<FieldRequirement> {
     let Some(mut fields) = Fields::of(node, notes) else { return Vec::new() };
     let items = fields.optional("matchExpressions").map(|node| node.items(notes)).unwrap_or_default();

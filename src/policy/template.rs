@@ -1,4 +1,4 @@
-//! Expressions in a document: what they may use, and what they do.
+//! Compiles expressions in a document, and records which variables they read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,30 +7,32 @@ use crate::engine::{ClusterTable, Definition, Templated};
 use crate::expression::{CompileError, Condition, Expression, Scope, Variable};
 use crate::json::{Kind, Pointer, Value};
 
-/// How many variables a policy may have. Each may use the ones before it, and evaluating goes as deep as they do.
+/// The maximum number of variables of a policy. Each may use earlier ones, so evaluation can recurse this
+/// deep.
 const MAX_VARIABLES: usize = 64;
 
-/// What the expressions of a policy may use.
+/// Compiles the expressions of a policy.
 #[derive(Debug)]
 pub(super) struct Expressions {
     scope: Scope,
-    /// The allocations that each variable asks for, by its name.
+    /// The allocations that each variable reads, by the name of the variable.
     asked_by: BTreeMap<String, BTreeSet<String>>,
-    /// What each variable reads, also by way of others, by its name.
+    /// What each variable reads, directly or through other variables, by the name of the variable.
     read_by: BTreeMap<String, BTreeSet<Variable>>,
     needs_cluster: bool,
-    /// What has been seen since [`take_asks`](Self::take_asks).
+    /// The allocations since the last call of [`take_asks`](Self::take_asks).
     asks: BTreeSet<String>,
-    /// What has been read since [`take_reads`](Self::take_reads), also by way of variables.
+    /// The variables since the last call of [`take_reads`](Self::take_reads), read directly or through other
+    /// variables.
     rule_reads: BTreeSet<Variable>,
-    /// All that has been seen to be read, also by what is wrong otherwise.
+    /// Everything that is read, also by invalid rules.
     reads: BTreeSet<Variable>,
     /// The allocations that expressions read, each with the place.
     asked: Vec<(String, Pointer)>,
 }
 
 impl Expressions {
-    /// Expressions that may use what is in `scope`, and no variables yet.
+    /// Creates a compiler for expressions that may use `scope` and no variables yet.
     pub(super) fn new(scope: Scope) -> Self {
         Self {
             scope,
@@ -44,7 +46,6 @@ impl Expressions {
         }
     }
 
-    /// Reads `variables`.
     pub(super) fn variables(&mut self, node: &Node<'_>, notes: &mut Notes) -> Vec<(String, Definition)> {
         let items = node.items(notes);
         if items.len() > MAX_VARIABLES {
@@ -86,7 +87,7 @@ impl Expressions {
             notes.note(&place.field, format!("{name:?} is the name of an earlier variable of this policy"));
             return None;
         }
-        // Known from here on, also if there is something wrong with it: one finding is enough.
+        // An invalid variable is defined too, so that its uses are not reported as well.
         self.asked_by.insert(name.to_owned(), std::mem::take(&mut self.asks));
         let reads = self.take_reads();
         self.read_by.insert(name.to_owned(), reads);
@@ -94,19 +95,18 @@ impl Expressions {
         Some((name.to_owned(), definition?))
     }
 
-    /// A condition.
     pub(super) fn condition(&mut self, node: &Node<'_>, notes: &mut Notes) -> Option<Condition> {
         let condition = compiled(node, notes, |source| Condition::compile(source, &self.scope))?;
         condition.uses().iter().for_each(|variable| self.note(variable, &node.field));
         Some(condition)
     }
 
-    /// A value in which strings may hold expressions.
+    /// Compiles a value whose strings may contain expressions.
     pub(super) fn value(&mut self, node: &Node<'_>, notes: &mut Notes) -> Templated {
         self.tree(node.value, &node.field, notes)
     }
 
-    /// A value that stands at `place` of the document.
+    /// Compiles a value at `place` of the document.
     pub(super) fn tree(&mut self, value: &Value<'static>, place: &Pointer, notes: &mut Notes) -> Templated {
         let mut faults = Vec::new();
         let templated = Templated::compile(&value.as_stored(), &self.scope, &mut faults);
@@ -117,7 +117,7 @@ impl Expressions {
         templated
     }
 
-    /// A text, which an expression may give.
+    /// A string, or an expression that returns one.
     pub(super) fn text(&mut self, node: &Node<'_>, notes: &mut Notes) -> Option<Templated> {
         node.string(notes)?;
         let before = notes.len();
@@ -134,29 +134,29 @@ impl Expressions {
         }
     }
 
-    /// Notes that an allocation is asked for.
+    /// Records that an allocation is used.
     pub(super) fn ask(&mut self, allocation: &str) {
         self.asks.insert(allocation.to_owned());
         self.reads.insert(Variable::Allocation(allocation.to_owned()));
         self.rule_reads.insert(Variable::Allocation(allocation.to_owned()));
     }
 
-    /// All that has been seen to be read, and the allocations among that, each with the place.
+    /// Everything that is read, and the allocations that expressions read, each with the place.
     pub(super) fn into_reads(self) -> (BTreeSet<Variable>, Vec<(String, Pointer)>) {
         (self.reads, self.asked)
     }
 
-    /// The allocations that have been asked for since this was called last.
+    /// The allocations since the last call.
     pub(super) fn take_asks(&mut self) -> Vec<String> {
         std::mem::take(&mut self.asks).into_iter().collect()
     }
 
-    /// What has been read since this was called last, also by way of variables.
+    /// The variables since the last call, read directly or through other variables.
     pub(super) fn take_reads(&mut self) -> BTreeSet<Variable> {
         std::mem::take(&mut self.rule_reads)
     }
 
-    /// Whether something of the cluster besides its name is read.
+    /// Whether an expression reads a property of the cluster other than its name.
     pub(super) fn needs_cluster(&self) -> bool {
         self.needs_cluster
     }
@@ -183,7 +183,7 @@ impl Expressions {
     }
 }
 
-/// `values` and `default` of a variable.
+/// Reads `values` and `default` of a variable.
 fn table(values: Node<'_>, default: Option<&Node<'_>>, notes: &mut Notes) -> Option<ClusterTable> {
     let before = notes.len();
     let fields = Fields::of(values, notes)?;
@@ -236,7 +236,7 @@ fn variable_name<'v>(node: &Node<'v>, notes: &mut Notes) -> Option<&'v str> {
     Some(name)
 }
 
-/// Compiles a field that is an expression as a whole.
+/// Compiles a field that is one expression.
 fn compiled<T>(
     node: &Node<'_>,
     notes: &mut Notes,
@@ -251,12 +251,12 @@ fn compiled<T>(
     compile(source).map_err(|fault| notes.note(&node.field, format!("{}{advice}", message(&fault)))).ok()
 }
 
-/// A fault with its place in the text, where that has more than one.
+/// The message of an error, with its place in the text if the text has more than one place.
 fn message(fault: &CompileError) -> String {
     format!("line {}, column {} of the text: {}", fault.line(), fault.column(), fault.problem())
 }
 
-/// Notes the fields of `fields` that nobody asked for, and gives what has been read.
+/// Reports the fields of `fields` that were not taken, and returns `read`.
 pub(super) fn ended<T>(fields: Fields<'_>, read: Option<T>, notes: &mut Notes) -> Option<T> {
     fields.end(notes);
     read

@@ -1,4 +1,4 @@
-//! `TargetPodTransformation` and `ClusterTargetPodTransformation`, as they were proposed to Admiralty.
+//! Reads `TargetPodTransformation` and `ClusterTargetPodTransformation`, as proposed to Admiralty.
 
 use super::decode::{Fields, Node, Notes, one_of};
 use super::types;
@@ -13,7 +13,7 @@ const KINDS: &[(&str, ClusterKind)] = &[
     ("Cluster", ClusterKind::Cluster),
 ];
 
-/// Reads `transformations`, which stand at the top of the document.
+/// Reads `transformations`, which are at the top level of the document.
 pub(super) fn transformation(
     scope: TransformationScope,
     name: &str,
@@ -32,7 +32,7 @@ pub(super) fn transformation(
     Some(read)
 }
 
-/// Notes a name that no workload can choose.
+/// Reports a name that no workload can select.
 pub(super) fn check_name(name: &str, field: &Pointer, notes: &mut Notes) {
     if name.contains(|c: char| c == ',' || c.is_whitespace()) {
         notes.note(
@@ -46,7 +46,7 @@ fn entry(node: Node<'_>, notes: &mut Notes) -> Option<TargetPatch> {
     let mut fields = Fields::of(node, notes)?;
     let reference = fields.optional("targetReference");
     let selector = fields.optional("targetSelector");
-    // Not `required`: a null is what a patch of comments is, and changes nothing.
+    // `required` would reject a null, which is the value of a patch with only comments. It changes nothing.
     let given = fields.object.get("patch").cloned();
     let _ = fields.optional("patch");
     let place = fields.field.join("patch");
@@ -59,7 +59,7 @@ fn entry(node: Node<'_>, notes: &mut Notes) -> Option<TargetPatch> {
         (Some(node), None) => reference_of(node, notes),
         (None, Some(node)) => selector::target_selector(node, notes).map(Targets::Selector),
         (reference, selector) => {
-            // A misspelt field is reported below, with the likely name.
+            // A misspelled field is reported below, with the probable name.
             if !misspelt {
                 let found = if reference.is_some() { "both" } else { "none" };
                 notes.note(
@@ -67,7 +67,7 @@ fn entry(node: Node<'_>, notes: &mut Notes) -> Option<TargetPatch> {
                     format!("needs exactly one of targetReference, targetSelector, and has {found}"),
                 );
             }
-            // Both are read all the same, so that one look finds all faults.
+            // Both are read, to find all errors at once.
             let _ = reference.and_then(|node| reference_of(node, notes));
             let _ = selector.and_then(|node| selector::target_selector(node, notes));
             None
@@ -98,7 +98,7 @@ mod tests {
     use crate::policy::compile;
     use crate::yaml;
 
-    /// The document of the proposal, with the word put right that is misspelt there.
+    /// The document of the proposal, with its misspelled word corrected.
     const PROPOSED: &str = r##"
 kind: TargetPodTransformation
 metadata:

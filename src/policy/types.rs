@@ -1,4 +1,4 @@
-//! The values of patches held against the types of the fields that they write.
+//! Checks the values of patches against the types of the fields that they write.
 
 use crate::domain::GroupVersionKind;
 use crate::engine::{
@@ -10,7 +10,7 @@ use crate::schema::{self, Mismatch, MismatchKind, ObjectType, Shape};
 use super::decode::Notes;
 use super::part::Part;
 
-/// Notes each value in `rule`, which is at `place`, that has the wrong type for a kind that `selectors` name.
+/// Reports each value in `rule`, at `place`, that has the wrong type for a kind in `selectors`.
 pub(super) fn rule(rule: &Rule, selectors: &[ResourceSelector], place: &Pointer, notes: &mut Notes) {
     for (at, Mismatch { place: in_object, problem }) in misfits(rule, selectors) {
         if let MismatchKind::Type { .. } = problem {
@@ -20,7 +20,8 @@ pub(super) fn rule(rule: &Rule, selectors: &[ResourceSelector], place: &Pointer,
     }
 }
 
-/// Each field that a constant in `rule` writes and that a kind which `selectors` name does not have, with its place in the rule.
+/// Each field that a constant in `rule` writes and that a kind in `selectors` does not have, with its place
+/// in the rule.
 pub(super) fn unknown_fields(rule: &Rule, selectors: &[ResourceSelector]) -> Vec<(Pointer, Pointer)> {
     let unknown = misfits(rule, selectors).into_iter().filter_map(|(at, mismatch)| {
         (mismatch.problem == MismatchKind::UnknownField).then_some((at, mismatch.place))
@@ -28,7 +29,8 @@ pub(super) fn unknown_fields(rule: &Rule, selectors: &[ResourceSelector]) -> Vec
     unknown.collect()
 }
 
-/// Notes each value in the patch of a transformation, which is for pods and for what has a pod template, that has the wrong type.
+/// Reports each value with the wrong type in the patch of a transformation. Transformations apply to pods and
+/// to kinds with a pod template.
 pub(super) fn transformation(patching: &PatchAction, place: &Pointer, notes: &mut Notes) {
     let mut templates = Interpretation::default().pod_templates;
     templates.push(Pointer::ROOT);
@@ -49,12 +51,12 @@ fn advice(problem: &MismatchKind) -> &'static str {
     }
 }
 
-/// What does not fit, each with its place below the rule.
+/// The mismatches, each with its place below the rule.
 fn misfits(rule: &Rule, selectors: &[ResourceSelector]) -> Vec<(Pointer, Mismatch)> {
     let mut found: Vec<(Pointer, Mismatch)> = Vec::new();
     let mut add = |all: Vec<(Pointer, Mismatch)>| {
         for each in all {
-            // Several selectors may name one kind, or kinds with the same fields.
+            // Several selectors may name the same kind, or kinds with the same fields.
             if !found.contains(&each) {
                 found.push(each);
             }
@@ -82,7 +84,7 @@ fn misfits(rule: &Rule, selectors: &[ResourceSelector]) -> Vec<(Pointer, Mismatc
     found
 }
 
-/// The type of a kind. A custom kind counts as having a pod template where the patch writes containers in it.
+/// The type of a kind. A custom kind counts as having a pod template where the patch writes containers.
 fn type_of(gvk: &GroupVersionKind, patch: &Templated) -> ObjectType {
     ObjectType::built_in(&gvk.api_version(), &gvk.kind).unwrap_or_else(|| {
         ObjectType::custom(&Interpretation::default().pod_templates, |template| {
@@ -92,7 +94,7 @@ fn type_of(gvk: &GroupVersionKind, patch: &Templated) -> ObjectType {
     })
 }
 
-/// What a patch writes that does not fit an object of this type, each with its place in the patch.
+/// The mismatches between a patch and an object of this type, each with its place in the patch.
 pub(super) fn patched(patching: &PatchAction, of: Shape<'_>) -> Vec<(Pointer, Mismatch)> {
     let mut walk = TypeCheck { found: Vec::new(), is_null_a_deletion: true };
     if let PatchKind::Json(_) = patching.kind {
@@ -104,7 +106,7 @@ pub(super) fn patched(patching: &PatchAction, of: Shape<'_>) -> Vec<(Pointer, Mi
     walk.found
 }
 
-/// A walk over a value of a policy beside the types of what it writes.
+/// The state of the check of a value against the types of the fields that it writes.
 struct TypeCheck {
     /// Places in the value, and mismatches with places in the object.
     found: Vec<(Pointer, Mismatch)>,
@@ -142,7 +144,7 @@ impl TypeCheck {
             Templated::Constant(value) => self.constant(value, shape, at, in_object),
             Templated::Template(template) => {
                 let Some(kind) = template.kind() else { return };
-                // What an expression gives is spelled as a string where only a string fits.
+                // The value of an expression is converted to a string where only a string fits.
                 if let Some(expected) = shape.refuses(kind) {
                     let problem = MismatchKind::Type { expected, found: kind.to_string() };
                     self.found.push((at.clone(), Mismatch { place: in_object.clone(), problem }));

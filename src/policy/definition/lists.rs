@@ -1,5 +1,5 @@
-//! What a definition says about the lists of strategic merge patches: whether they are there, and by which keys server-side apply tells
-//! their items apart.
+//! Checks the lists of strategic merge patches against a definition: whether they exist, and by which keys
+//! server-side apply identifies their items.
 
 use super::{SchemaPlace, below, keeps_unknown};
 use crate::domain::GroupVersionKind;
@@ -8,8 +8,8 @@ use crate::json::{Pointer, Value};
 use crate::patch::strategic::{ListMerge, Schema, spelled};
 use crate::policy::part::Part;
 
-/// What is wrong with a patch, and where in the rule: its declared lists, and lists that it would replace although the definition has
-/// keys for them.
+/// The errors of a patch, each with its place in the rule: declared lists that do not fit, and lists that the
+/// patch would replace although the definition has keys for them.
 pub(super) fn problems(
     patching: &PatchAction,
     gvk: &GroupVersionKind,
@@ -31,7 +31,7 @@ pub(super) fn problems(
     walk.found
 }
 
-/// What is wrong with a declared list, and with which field of the declaration.
+/// The error of a declared list, with the field of the declaration.
 fn declared_list(list: &MergeKey, definition: &Value<'_>) -> Option<(&'static str, String)> {
     let path = &list.path;
     let mut at = definition;
@@ -72,7 +72,7 @@ fn declared_list(list: &MergeKey, definition: &Value<'_>) -> Option<(&'static st
     Some(("path", format!("the items of the list at {path} have no field {:?}", spelled(key))))
 }
 
-/// Whether there may be a list where the schema says nothing of items.
+/// Whether a list is possible where the schema does not define items.
 fn may_be_a_list(schema: &Value<'_>) -> bool {
     schema.get("type").is_none() || keeps_unknown(schema)
 }
@@ -86,7 +86,7 @@ fn map_keys(list: &Value<'_>) -> Option<Vec<Pointer>> {
     Some(keys.iter().filter_map(Value::as_str).map(|key| Pointer::of([key])).collect())
 }
 
-/// Keys as `mergeKeys` writes them.
+/// The keys as `mergeKeys` spells them, for messages.
 fn advice(keys: &[Pointer]) -> String {
     match keys {
         [key] => format!("`key: {}`", spelled(key)),
@@ -94,16 +94,16 @@ fn advice(keys: &[Pointer]) -> String {
     }
 }
 
-/// A walk through the value of a patch.
+/// The state of the check while it visits the value of a patch.
 struct ListCheck<'s, 't> {
     schema: &'s Schema,
-    /// The way from the root. `None` stands for an item of a list.
+    /// The path from the root. `None` stands for an item of a list.
     steps: Vec<Option<&'t str>>,
     found: Vec<(Pointer, String)>,
 }
 
 impl<'t> ListCheck<'_, 't> {
-    /// As deep as a document is nested, which its reader bounds.
+    /// The recursion is as deep as the document is nested, which the parser bounds.
     fn part(&mut self, part: Part<'t>, definition: &Value<'_>, field: &Pointer) {
         if says_replace(part) {
             return;
@@ -145,7 +145,7 @@ impl<'t> ListCheck<'_, 't> {
     }
 }
 
-/// Whether a map of a patch says that it, or the list that it is in, is replaced.
+/// Whether a map of a patch replaces itself or its list.
 fn says_replace(part: Part<'_>) -> bool {
     part.members().into_iter().any(|(name, value)| name == "$patch" && value.text() == Some("replace"))
 }

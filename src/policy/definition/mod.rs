@@ -1,8 +1,9 @@
-//! What a member makes of what rules write, by the structural schema of its `CustomResourceDefinition`: of the field of `fort`, and of
-//! the lists of strategic merge patches.
+//! Checks what rules write against the structural schema of a `CustomResourceDefinition`: the field of
+//! `fort`, and the lists of strategic merge patches.
 //!
-//! Seen on a real API server: a null in a typed field that is not `nullable` is dropped without a word, and where the field has a
-//! `default`, that comes back in place of whatever is missing. Then every cluster runs the steps that only one should.
+//! Observed on a real API server: a null in a typed field that is not `nullable` is dropped silently, and a
+//! `default` of the field then replaces it. In that case every cluster runs the steps that only one cluster
+//! should run.
 
 mod lists;
 
@@ -13,18 +14,18 @@ use crate::schema::{self, Mismatch, MismatchKind, Shape};
 
 use super::types;
 
-/// What is found about a policy of a set.
+/// A finding about a policy of a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyFinding {
     /// The position of the policy in its set.
     pub policy: usize,
-    /// Where in its document.
+    /// The place in its document.
     pub field: Pointer,
-    /// What is wrong, and what would be right.
+    /// What is wrong and how to fix it.
     pub problem: String,
 }
 
-/// What the rules of the set are faced with by a definition; and why nothing was looked at, if nothing was.
+/// The findings about the rules of the set, and the reason if nothing was checked.
 pub fn definition(document: &Value<'_>, set: &PolicySet) -> (Vec<PolicyFinding>, Option<String>) {
     let Some(definition) = Definition::read(document) else {
         return (
@@ -81,14 +82,14 @@ pub fn definition(document: &Value<'_>, set: &PolicySet) -> (Vec<PolicyFinding>,
     )
 }
 
-/// What of an object does not fit the schema that `document` defines for its kind. Nothing is found in objects of other kinds.
+/// The parts of an object that do not fit the schema in `document`. Empty if the object has another kind.
 pub fn misfits_of_object(document: &Value<'_>, kind: &GroupVersionKind, object: &Value<'_>) -> Vec<String> {
     let schema = Definition::read(document)
         .filter(|definition| definition.is_of(kind))
         .and_then(|definition| definition.version(&kind.version));
     let Some(schema) = schema else { return Vec::new() };
     let fields = object.as_object().into_iter().flat_map(Object::iter);
-    // The schema says nothing of these, which have the same type in every kind.
+    // The schema does not define these fields, which have the same type in every kind.
     let fields = fields.filter(|(name, _)| !matches!(*name, "apiVersion" | "kind" | "metadata"));
     let found = fields.flat_map(|(name, value)| {
         let place = Pointer::of([name]);
@@ -104,9 +105,9 @@ fn advice(problem: &MismatchKind) -> &'static str {
     }
 }
 
-/// What a patch writes that does not fit the schema, each with its place in the patch.
+/// The values of a patch that do not fit the schema, each with its place in the patch.
 fn misfits(patching: &PatchAction, schema: &Value<'_>) -> Vec<(Pointer, String)> {
-    // The schema says nothing of `metadata`, which has the same type in every kind.
+    // The schema does not define `metadata`, which has the same type in every kind.
     let in_metadata = |place: &Pointer| place.tokens().first().is_some_and(|step| step == "metadata");
     let found = types::patched(patching, Shape::Definition(schema)).into_iter();
     let found = found.filter(|(_, mismatch)| !in_metadata(&mismatch.place));
@@ -143,7 +144,6 @@ impl<'d> Definition<'d> {
         self.group == gvk.group && self.kind == gvk.kind
     }
 
-    /// The schema of a version.
     fn version(&self, name: &str) -> Option<&'d Value<'d>> {
         let is_served = |version: &&Value<'d>| version.get("served").and_then(Value::as_bool) != Some(false);
         let named = |version: &&Value<'d>| version.get("name").and_then(Value::as_str) == Some(name);
@@ -152,17 +152,17 @@ impl<'d> Definition<'d> {
     }
 }
 
-/// What a schema says about a place.
+/// The schema at a place.
 enum SchemaPlace<'s> {
-    /// This.
+    /// The schema of the place.
     Typed(&'s Value<'s>),
-    /// Nothing, and keeps what is there.
+    /// The schema does not define the place, and keeps unknown fields.
     Untyped,
-    /// It has no such field, so that it is dropped: this one.
+    /// This field is not in the schema, so it is dropped.
     Unknown(String),
 }
 
-/// What is wrong with a rule, and with which member of it.
+/// The error of a rule, with its field.
 fn problem(fort: &Fort, schema: &Value<'_>) -> Option<(&'static str, String)> {
     let step = match below(schema, fort.steps.tokens()) {
         SchemaPlace::Untyped => return None,
@@ -194,7 +194,7 @@ fn problem(fort: &Fort, schema: &Value<'_>) -> Option<(&'static str, String)> {
     treated(fort, field).map(|problem| ("elsewhere", problem))
 }
 
-/// What becomes of what the rule writes elsewhere.
+/// The problem with the value that the rule writes in other clusters, if the member changes or refuses it.
 fn treated(fort: &Fort, field: &Value<'_>) -> Option<String> {
     let advice =
         "then every cluster runs the step; write a value that skips it, with `elsewhere: {value: ...}`";
@@ -238,7 +238,7 @@ fn keeps_unknown(schema: &Value<'_>) -> bool {
     schema.get("x-kubernetes-preserve-unknown-fields").and_then(Value::as_bool) == Some(true)
 }
 
-/// The schema at a place below one.
+/// The schema of a place below `schema`.
 fn below<'s>(schema: &'s Value<'s>, tokens: &[String]) -> SchemaPlace<'s> {
     let mut at = schema;
     for token in tokens {
@@ -247,7 +247,7 @@ fn below<'s>(schema: &'s Value<'s>, tokens: &[String]) -> SchemaPlace<'s> {
         match (named, other) {
             (Some(field), _) | (None, Some(field @ Value::Object(_))) => at = field,
             (None, Some(Value::Bool(true))) => return SchemaPlace::Untyped,
-            // In a list: its items, as far as they are known.
+            // The path goes into a list, whose items are not checked.
             (None, _) if at.get("items").is_some() => return SchemaPlace::Untyped,
             (None, _) if keeps_unknown(at) => return SchemaPlace::Untyped,
             (None, _) => return SchemaPlace::Unknown(token.clone()),
@@ -256,7 +256,7 @@ fn below<'s>(schema: &'s Value<'s>, tokens: &[String]) -> SchemaPlace<'s> {
     SchemaPlace::Typed(at)
 }
 
-/// Why a value does not fit what a field may be.
+/// Why a value does not fit the schema of a field.
 fn unfit(field: &Value<'_>, value: &Value<'_>) -> Option<String> {
     let is_whole = |value: &Value<'_>| value.as_number().is_some_and(|number| number.as_i64().is_some());
     if let Some(kind) = field.get("type").and_then(Value::as_str) {

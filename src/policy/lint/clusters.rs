@@ -1,21 +1,21 @@
-//! Which clusters two rules are both for, as far as that can be seen.
+//! Compares the clusters of two rules.
 
 use super::labels;
 use crate::domain::ClusterName;
 use crate::engine::{ClusterPattern, TargetClusters};
 
-/// Whether there are clusters that two rules are both for.
+/// Whether two rules apply to a common cluster.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Overlap {
-    /// There can't be.
+    /// No common cluster is possible.
     No,
-    /// That depends on labels, fields or names that are not known.
+    /// That depends on labels, fields or names that the documents do not contain.
     Perhaps,
-    /// There are: this one, or any.
+    /// At least one: this cluster, or any cluster.
     Yes(Option<String>),
 }
 
-/// The clusters that are for both.
+/// The overlap of the clusters of two rules.
 pub(super) fn overlap(a: &TargetClusters, b: &TargetClusters) -> Overlap {
     let named = by_name(a, b);
     if named == Overlap::No || labels::contradiction(a.labels.iter().chain(&b.labels)).is_some() {
@@ -42,7 +42,7 @@ fn by_name(a: &TargetClusters, b: &TargetClusters) -> Overlap {
     match (open(a), open(b)) {
         _ if all_excluded => Overlap::No,
         (true, true) => Overlap::Yes(None),
-        // Names with wildcards are left; the others have been tried.
+        // Only names with wildcards remain. The others have been compared.
         (true, false) | (false, true) => {
             let mut globs =
                 both.into_iter().flat_map(|target| &target.names).filter(|it| it.name().is_none());
@@ -69,13 +69,14 @@ fn by_name(a: &TargetClusters, b: &TargetClusters) -> Overlap {
     }
 }
 
-/// Whether `target` is for the cluster by its name.
+/// Whether `target` selects the cluster by its name.
 fn allows(target: &TargetClusters, name: &ClusterName) -> bool {
     let matches = |pattern: &ClusterPattern| pattern.matches(name);
     !target.exclude.iter().any(matches) && (target.names.is_empty() || target.names.iter().any(matches))
 }
 
-/// Whether one name could match both patterns, by what is before their first and after their last wildcard.
+/// Whether a name can match both patterns. Only the text before the first and after the last wildcard is
+/// compared.
 fn can_meet(a: &str, b: &str) -> bool {
     const WILD: [char; 2] = ['*', '?'];
     let head = |text: &'_ str| text.split(WILD).next().unwrap_or_default().to_owned();
@@ -85,7 +86,7 @@ fn can_meet(a: &str, b: &str) -> bool {
         && (tails.0.ends_with(&tails.1) || tails.1.ends_with(&tails.0))
 }
 
-/// Whether `narrow` is for some only of the clusters that `wide` is for, so that it can be meant as an exception.
+/// Whether `narrow` selects only a part of the clusters of `wide`, so it can be an intended exception.
 pub(super) fn is_exception(wide: &TargetClusters, narrow: &TargetClusters) -> bool {
     let none = TargetClusters::default();
     if *wide == none {

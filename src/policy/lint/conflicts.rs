@@ -1,4 +1,4 @@
-//! Rules that write different values to one place, for one workload in one cluster.
+//! Finds rules that write different values to the same place, for one workload in one cluster.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +10,10 @@ use crate::engine::{LabelSelector, Owner, Policy, ResourceSelector, Rule};
 use crate::expression::Condition;
 use crate::policy::finding::Finding;
 
-/// How much of a value a message holds.
+/// The maximum length of a value in a message.
 const MAX_VALUE_BYTES: usize = 80;
 
-/// A rule that writes something.
+/// A rule, and what it writes.
 struct Writer<'c> {
     document: usize,
     policy: &'c Policy,
@@ -22,7 +22,7 @@ struct Writer<'c> {
     write: Write,
 }
 
-/// Notes, with the later rule of each two, what an earlier one writes otherwise. `idle` rules write nothing.
+/// Reports, at the later of two rules, that an earlier rule writes another value. `idle` rules write nothing.
 pub(super) fn all(material: &Material<'_>, idle: &BTreeSet<(usize, usize)>, findings: &mut Vec<Finding>) {
     let mut writers: BTreeMap<(String, String), Vec<Writer<'_>>> = BTreeMap::new();
     for (policy_position, document) in material.policies.iter().enumerate() {
@@ -44,7 +44,7 @@ pub(super) fn all(material: &Material<'_>, idle: &BTreeSet<(usize, usize)>, find
     let mut reported = BTreeSet::new();
     for writers in writers.values() {
         for (position, later) in writers.iter().enumerate() {
-            // The last one that differs loses its value here. The ones before it are reported already.
+            // Only the last rule that differs is reported. Earlier ones are reported at that rule.
             let earlier = writers[..position]
                 .iter()
                 .rev()
@@ -62,7 +62,7 @@ pub(super) fn all(material: &Material<'_>, idle: &BTreeSet<(usize, usize)>, find
     }
 }
 
-/// For which clusters two rules are in conflict, if they are.
+/// The clusters in which two rules conflict. `None` if they do not conflict.
 fn conflict(earlier: &Writer<'_>, later: &Writer<'_>) -> Option<Overlap> {
     let same_rule = std::ptr::eq(earlier.rule, later.rule);
     if same_rule || earlier.write.value == later.write.value || is_meant(earlier, later) {
@@ -78,7 +78,7 @@ fn conflict(earlier: &Writer<'_>, later: &Writer<'_>) -> Option<Overlap> {
     let depends = earlier.rule.when.is_some() || later.rule.when.is_some();
     match clusters::overlap(&earlier.rule.target, &later.rule.target) {
         Overlap::No => None,
-        // The same condition holds for both or for neither.
+        // With the same condition, both rules apply or neither.
         Overlap::Yes(_) if depends && condition(earlier.rule) != condition(later.rule) => {
             Some(Overlap::Perhaps)
         }
@@ -90,7 +90,7 @@ fn condition(rule: &Rule) -> Option<&str> {
     rule.when.as_ref().map(Condition::source)
 }
 
-/// Whether the documents say who has the last word.
+/// Whether the documents define which of the two rules wins.
 fn is_meant(earlier: &Writer<'_>, later: &Writer<'_>) -> bool {
     if std::ptr::eq(earlier.policy, later.policy) {
         return clusters::is_exception(&earlier.rule.target, &later.rule.target);
@@ -100,7 +100,7 @@ fn is_meant(earlier: &Writer<'_>, later: &Writer<'_>) -> bool {
         && earlier.policy.priority != later.policy.priority
 }
 
-/// Whether there can be a workload that both select.
+/// Whether both policies can select the same workload.
 fn can_select_one(a: &Writer<'_>, b: &Writer<'_>) -> bool {
     let differ = |a: Option<&str>, b: Option<&str>| matches!((a, b), (Some(a), Some(b)) if a != b);
     !differ(a.selector.name.as_deref(), b.selector.name.as_deref())

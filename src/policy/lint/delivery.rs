@@ -1,4 +1,4 @@
-//! How Karmada delivers the kinds that are selected: to no member, or without a binding.
+//! Warns about selected kinds that Karmada delivers to no member, or without a binding.
 //!
 //! Source: karmada-io/karmada@f8fdd02 `pkg/util/apigroup.go`, `pkg/controllers/{namespace,unifiedauth}`.
 
@@ -11,7 +11,8 @@ use crate::expression::Variable;
 use crate::policy::decode::Notes;
 use crate::policy::revision::PolicyDocument;
 
-/// Groups whose objects Karmada never propagates. The Works that it makes of its own `MultiClusterService` are not dispatched.
+/// Groups whose objects Karmada never propagates. It does not dispatch the Works of its own
+/// `MultiClusterService`.
 const FOR_NO_MEMBER: [&str; 9] = [
     "apps.karmada.io",
     "autoscaling.karmada.io",
@@ -24,24 +25,25 @@ const FOR_NO_MEMBER: [&str; 9] = [
     "work.karmada.io",
 ];
 
-/// The name of the `ClusterRole` and `ClusterRoleBinding` that Karmada makes in each member.
+/// The name of the `ClusterRole` and `ClusterRoleBinding` that Karmada creates in each member.
 const IMPERSONATOR: &str = "karmada-impersonator";
 
-/// Whether no door is ever asked about an object of this kind.
+/// Whether no webhook is called for objects of this kind.
 pub(super) fn is_for_no_member(gvk: &GroupVersionKind) -> bool {
     FOR_NO_MEMBER.contains(&gvk.group.as_str())
         || (gvk.group.as_str(), gvk.kind.as_str()) == ("", "Event")
         || gvk.api_version() == "coordination.k8s.io/v1"
 }
 
-/// Notes the rules that need a schedule, in a policy for objects that Karmada delivers without a binding by itself.
+/// Warns about rules that need a schedule, in a policy for objects that Karmada delivers without a binding.
 ///
-/// These are warnings, not faults: what a `ClusterPropagationPolicy` propagates has a binding, Namespaces too.
+/// These are not errors: an object that a `ClusterPropagationPolicy` propagates has a binding, Namespaces
+/// included.
 pub(super) fn policy(document: &PolicyDocument, set: &PolicySet, notes: &mut Notes) {
     let policy = &document.policy;
     let Some(selector) = policy.selectors.iter().find(|selector| is_unbound(selector)) else { return };
     for (rule, reads) in policy.rules.iter().zip(&document.rule_reads) {
-        // A condition that looks at the object can see whether there is a binding.
+        // A condition that reads the object can check whether there is a binding.
         if rule.when.as_ref().is_some_and(|when| when.uses().contains(&Variable::Object)) {
             continue;
         }
@@ -62,7 +64,7 @@ pub(super) fn policy(document: &PolicyDocument, set: &PolicySet, notes: &mut Not
     }
 }
 
-/// Whether Karmada delivers what is selected by itself, without a binding.
+/// Whether Karmada delivers the selected objects itself, without a binding.
 fn is_unbound(selector: &ResourceSelector) -> bool {
     match (selector.gvk.api_version().as_str(), selector.gvk.kind.as_str()) {
         ("v1", "Namespace") => true,
@@ -73,12 +75,12 @@ fn is_unbound(selector: &ResourceSelector) -> bool {
     }
 }
 
-/// What a rule needs that only a schedule says, as policies spell it.
+/// The variables of a schedule that a rule needs, as policies spell them.
 fn needed(rule: &Rule, reads: &BTreeSet<Variable>, is_interpreted: bool) -> Vec<String> {
     let action = rule.action.needs_schedule().then(|| format!("`{}`", rule.action.name()));
     let is_needed = |variable: &&Variable| match variable {
         Variable::BindingReplicas | Variable::BindingClusters | Variable::Allocation(_) => true,
-        // An interpretation may say where the object has them.
+        // With an interpretation, the replicas can come from the object.
         Variable::Replicas => !is_interpreted,
         _ => false,
     };
@@ -94,7 +96,7 @@ mod tests {
     use crate::json::Value;
     use crate::policy::examine;
 
-    /// What is found in a policy with this selector and these rules, each with a name.
+    /// The warnings for a policy with this selector and these named rules.
     fn found(selector: &str, rules: &[&str]) -> Vec<String> {
         let rules: Vec<String> =
             rules.iter().enumerate().map(|(at, rule)| format!(r#"{{"name":"r{at}",{rule}}}"#)).collect();

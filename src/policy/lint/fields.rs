@@ -1,4 +1,4 @@
-//! Fields that a patch writes and that the kind does not have.
+//! Warns about fields that a patch writes and the kind does not have.
 
 use crate::engine::{Policy, Rule};
 use crate::json::Pointer;

@@ -1,4 +1,4 @@
-//! Requirements of labels that no labels can meet.
+//! Finds label requirements that no labels can meet.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ struct Wanted<'r> {
     refused: BTreeSet<&'r str>,
 }
 
-/// The first label, by name, of which all these selectors together want what can't be.
+/// The first label, by name, for which these selectors contradict each other.
 pub(super) fn contradiction<'r>(selectors: impl IntoIterator<Item = &'r LabelSelector>) -> Option<&'r str> {
     let mut labels: BTreeMap<&str, Wanted<'_>> = BTreeMap::new();
     for requirement in selectors.into_iter().flat_map(|selector| &selector.0) {
@@ -39,7 +39,7 @@ impl Wanted<'_> {
     }
 }
 
-/// The values that are still allowed when `values` are.
+/// The values in both `allowed` and `values`. Without `allowed`, all of `values`.
 pub(super) fn narrowed<'r>(allowed: Option<BTreeSet<&'r str>>, values: &'r [String]) -> BTreeSet<&'r str> {
     let values = values.iter().map(String::as_str);
     match allowed {

@@ -1,6 +1,7 @@
-//! Lists that a rule declares to be merged, and that a selected kind cannot have or does not merge.
+//! Warns about declared lists that a selected kind does not have or does not merge.
 //!
-//! For built-in kinds this is refused when a policy is read. Where other kinds have their pod template is known only with all documents.
+//! For built-in kinds this is an error when the policy is read. The pod templates of other kinds are known
+//! only when all documents have been read.
 
 use crate::engine::{Action, MergeKey, PatchKind, Policy, PolicySet, Rule};
 use crate::json::Pointer;

@@ -1,4 +1,4 @@
-//! Selectors and conditions that nothing can match, and rules that change nothing.
+//! Warns about selectors and conditions that never match, and about rules that change nothing.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::json::{Pointer, Value};
 use crate::patch::strategic;
 use crate::policy::decode::{Notes, did_you_mean};
 
-/// Built-in kinds without a namespace that a policy may select.
+/// Cluster-scoped built-in kinds that a policy may select.
 const CLUSTER_SCOPED: &[(&str, &str)] = &[
     ("", "Namespace"),
     ("", "Node"),
@@ -24,7 +24,7 @@ const CLUSTER_SCOPED: &[(&str, &str)] = &[
     ("storage.k8s.io", "StorageClass"),
 ];
 
-/// Notes what matches nothing, and gives the rules, by position, that never apply or never change anything.
+/// Reports what never matches. Returns the positions of the rules that never apply or never change anything.
 pub(super) fn policy(policy: &Policy, notes: &mut Notes) -> Vec<usize> {
     let selectors = policy.selectors.iter().enumerate();
     let dead_selectors = selectors
@@ -110,7 +110,7 @@ fn selects_nothing(
     dead
 }
 
-/// What to say of a kind of a group of Kubernetes' own that this group does not have, and of which another is near.
+/// A message about a kind that does not exist in a built-in group, if a similar kind does.
 fn unknown_kind(gvk: &GroupVersionKind) -> Option<String> {
     let version = gvk.api_version();
     let known: Vec<&str> = strategic::kinds(&version).collect();
@@ -125,7 +125,7 @@ fn impossible(what: &str, name: &str) -> String {
     format!("matches nothing: what is required of {what} {name:?} can't all be")
 }
 
-/// Whether a rule never applies, or never changes anything.
+/// Whether a rule never applies or never changes anything.
 fn is_idle(rule: &Rule, place: &Pointer, notes: &mut Notes) -> bool {
     let target = place.join("targetCluster");
     let mut idle = targets_nothing(&rule.target, &target, notes);

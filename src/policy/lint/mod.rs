@@ -1,7 +1,8 @@
-//! Warnings on valid documents, which `check` prints and `serve` logs.
+//! Warnings about valid documents. `check` prints them, and `serve` logs them.
 //!
-//! Only the documents count, not what a cluster holds. A rule that may be intended gets no warning: a later rule of the
-//! same policy for fewer clusters is an exception from an earlier one, and a higher priority decides which rule wins.
+//! The warnings depend only on the documents, not on a cluster. A rule that may be intended gets no warning:
+//! a later rule of the same policy for fewer clusters is an exception from an earlier one, and a higher
+//! priority decides which rule wins.
 //! Documents with errors get no warnings, but what they use counts as used.
 
 mod clusters;
@@ -32,15 +33,15 @@ use crate::domain::GroupVersionKind;
 use crate::engine::{Policy, PolicySet, Rule};
 use crate::json::Pointer;
 
-/// What to look at: documents without errors.
+/// The input of the lints: documents without errors.
 pub(super) struct Material<'c> {
     /// In the order in which they apply.
     pub(super) policies: Vec<&'c PolicyDocument>,
-    /// What documents define besides policies: where there are pod templates.
+    /// The other definitions, such as the places of pod templates.
     pub(super) set: &'c PolicySet,
     /// The kinds with a `ResourceInterpretation`, each with the position of its document.
     pub(super) interpreted: Vec<(usize, &'c GroupVersionKind)>,
-    /// The allocations that any document uses, one with errors too.
+    /// The allocations that any document uses, including documents with errors.
     pub(super) used: BTreeSet<&'c str>,
 }
 
@@ -73,13 +74,13 @@ pub(super) fn lint(material: &Material<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Where a rule stands in its document.
+/// The place of a rule in its document.
 fn rule_place(policy: &Policy, rule: &Rule) -> Pointer {
     let position = policy.rules.iter().position(|other| other.name == rule.name).unwrap_or_default();
     Pointer::of(["spec", "rules"]).join(position.to_string())
 }
 
-/// The namespace that a policy is for.
+/// The namespace of a policy.
 fn home(policy: &Policy) -> Option<&str> {
     policy.owner.namespace()
 }

@@ -1,7 +1,8 @@
-//! Rules that are certain to do something else when they are applied to their own result.
+//! Warns about rules that give another result when they are applied to their own result.
 //!
-//! Only `PodChaperon`s can arrive revised: the Work door undoes a revision before the next, and Karmada gives the interpreter door
-//! an object that is not revised. Whether an expression gives the same again depends on the object; `check -f` tries it.
+//! This matters only for `PodChaperon`s: the Work door undoes the earlier revision first, and Karmada calls
+//! the interpreter door with an unrevised object. Whether an expression gives the same result again depends
+//! on the object; `check -f` tests it.
 
 use super::writes::{self, Operation};
 use crate::engine::{Action, OnError, PatchAction, PatchKind, Policy, Rule};
@@ -10,29 +11,29 @@ use crate::json::Pointer;
 use crate::patch::rfc6902::MissingPath;
 use crate::policy::decode::Notes;
 
-/// Why and where rules are applied twice, and what to change about a rule that gives another result then.
+/// Why and where rules are applied twice, and how to change a rule that then gives another result.
 pub const REPEATED_ON_CHAPERONS: &str = "POST /mutate/podchaperons undoes no earlier revision, and so revises twice where its configuration has \
                                          `reinvocationPolicy: IfNeeded`, or where a saved PodChaperon is created again; give the rule a `when` that is \
                                          false for its own result";
 
-/// Notes what is certain about a rule that stands at `place`.
+/// Warns about the rule at `place` if its second application certainly gives another result.
 pub(super) fn rule(policy: &Policy, rule: &Rule, place: &Pointer, notes: &mut Notes) {
     for (field, problem) in certain_repeats(policy, rule) {
         notes.note(&place.concat(&field), format!("a second application {problem}: {REPEATED_ON_CHAPERONS}"));
     }
 }
 
-/// What a rule for `PodChaperon`s is certain to do in a second application that it did not in the first, each with the place in the rule.
+/// The certain effects of a second application of a rule for `PodChaperon`s, each with the place in the rule.
 pub fn certain_repeats(policy: &Policy, rule: &Rule) -> Vec<(Pointer, String)> {
     let when = rule.when.iter().flat_map(Condition::uses).cloned();
-    // A condition that reads the object can see that the rule has been applied.
+    // A condition that reads the object can check whether the rule has been applied.
     if !policy.selectors.iter().any(|selector| selector.gvk.is_pod_chaperon())
         || policy.resolved(when).contains(&Variable::Object)
     {
         return Vec::new();
     }
     if let Action::Image(image) = &rule.action {
-        // With `from`, the second application finds another registry.
+        // With `from`, the second application does not match the new registry.
         let is_certain =
             image.repository_prefix.is_some() && image.from.is_none() && rule.on_error == OnError::Fail;
         let problem = (Pointer::of(["image", "repositoryPrefix"]), "adds the prefix again".to_owned());
@@ -43,7 +44,7 @@ pub fn certain_repeats(policy: &Policy, rule: &Rule) -> Vec<(Pointer, String)> {
     };
     let place = Pointer::of(["patch", "value"]);
     let Some(operations) = writes::all_operations(&patching.value) else { return Vec::new() };
-    // A test can fail on the result.
+    // A test can fail in the second application.
     if operations.iter().any(|operation| operation.op == "test") {
         return Vec::new();
     }
@@ -58,7 +59,8 @@ pub fn certain_repeats(policy: &Policy, rule: &Rule) -> Vec<(Pointer, String)> {
     found
 }
 
-/// What a second application of an operation is certain to do that the first did not. `is_skipped`: what fails is left out.
+/// The effect of a second application of an operation, if it is certain. With `is_skipped`, operations that
+/// fail are skipped.
 fn repeated<'o>(
     operation: &Operation<'o>,
     mut others: impl Iterator<Item = &'o Operation<'o>>,
@@ -67,7 +69,7 @@ fn repeated<'o>(
     let path = operation.path;
     let in_list = writes::is_in_list(path);
     let list = path.rsplit_once('/').map_or("", |(list, _)| list);
-    // Several operations on one list can make up for each other.
+    // Several operations on one list can cancel each other out.
     let mut is_alone = |place: &str, same: &[&str]| {
         others.all(|other| {
             same.contains(&other.op)
@@ -88,7 +90,7 @@ fn repeated<'o>(
     }
 }
 
-/// Whether one place is the other, or in it.
+/// Whether one place contains the other.
 fn overlap(a: &str, b: &str) -> bool {
     let within = |inner: &str, outer: &str| {
         inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

@@ -1,4 +1,4 @@
-//! Rules for images and containers in kinds that have none.
+//! Warns about rules for images and containers of kinds that have none.
 
 use crate::domain::GroupVersionKind;
 use crate::engine::{Action, Policy, PolicySet, Rule};
@@ -6,7 +6,7 @@ use crate::json::Pointer;
 use crate::policy::decode::Notes;
 use crate::schema::ObjectType;
 
-/// Notes a rule that finds nothing to change in any kind that its policy selects, and gives whether it is one.
+/// Warns about a rule without effect on any kind that its policy selects. Returns whether it is such a rule.
 pub(super) fn rule(
     policy: &Policy,
     rule: &Rule,
@@ -53,7 +53,7 @@ pub(super) fn rule(
     true
 }
 
-/// Whether objects of a kind of Kubernetes' own have none of the places.
+/// Whether a built-in kind has none of the places.
 fn lacks(kind: &GroupVersionKind, places: &[Pointer]) -> bool {
     ObjectType::built_in(&kind.api_version(), &kind.kind)
         .is_some_and(|of| places.iter().all(|place| of.root().unknown_step(place).is_some()))

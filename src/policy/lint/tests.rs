@@ -1,4 +1,5 @@
-//! Which clusters two rules share, and what is written where. Whole documents are in tests/data/check.
+//! Tests of cluster overlap and of the places that rules write. Tests of whole documents are in
+//! tests/data/check.
 
 use super::clusters::{Overlap, is_exception, overlap};
 use super::labels::contradiction;
@@ -101,7 +102,7 @@ fn a_part_of_0_is_told_where_it_is_refused() {
             assert_eq!(found(autoscaler, path, enough), [""; 0]);
         }
     }
-    // What depends on other fields shows in an object.
+    // Whether other fields conflict depends on the object.
     let deployment = r#"{"apiVersion":"apps/v1","kind":"Deployment"}"#;
     for path in ["/spec/replicas", "/spec/strategy/rollingUpdate/maxUnavailable"] {
         assert_eq!(found(deployment, path, ""), [""; 0]);

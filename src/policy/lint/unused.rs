@@ -1,4 +1,4 @@
-//! What is defined and not used.
+//! Warns about unused definitions.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,8 @@ pub(super) fn policy(document: &PolicyDocument, used: &BTreeSet<&str>, notes: &m
     }
 }
 
-/// Warns of interpretations that hold only defaults, and of those whose kind is nearly one that a policy selects.
+/// Warns about interpretations that only repeat the defaults, and about those whose kind is similar to a
+/// selected kind.
 pub(super) fn interpretations(material: &Material<'_>, findings: &mut Vec<Finding>) {
     let selected =
         || material.policies.iter().flat_map(|document| &document.policy.selectors).map(|it| &it.gvk);

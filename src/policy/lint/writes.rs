@@ -1,4 +1,4 @@
-//! What a rule writes, as far as its document tells.
+//! Determines what a rule writes, as far as its document shows.
 
 use std::fmt;
 
@@ -10,23 +10,24 @@ use crate::json::{Object, Pointer, Value};
 use crate::patch::strategic::{ListMerge, Schema, spelled};
 use crate::policy::part::Part;
 
-/// One thing that a rule writes.
+/// A value that a rule writes.
 #[derive(Debug)]
 pub(super) struct Write {
-    /// What: a place in the object, or `env NAME` and the like. Two rules that write the same have the same here.
+    /// The place in the object, or `env NAME` and the like. Rules that write the same place have the same
+    /// value here.
     pub(super) what: String,
-    /// In these containers only; in all if there are none.
+    /// The containers, by name. Empty for all containers.
     pub(super) containers: Vec<String>,
-    /// The value, for messages and to compare.
+    /// The value, for comparisons and messages.
     pub(super) value: String,
-    /// Where in the rule it stands.
+    /// The place in the rule.
     pub(super) field: Pointer,
 }
 
-/// How messages spell a removal.
+/// The spelling of a removal in messages.
 const REMOVED: &str = "nothing";
 
-/// What `rule` writes in an object of that kind that is the same whatever the object. What an expression gives is left out.
+/// What `rule` writes in every object of the kind. Values of expressions are not included.
 pub(super) fn of(rule: &Rule, gvk: &GroupVersionKind, set: &PolicySet) -> Vec<Write> {
     match &rule.action {
         Action::Patch(patching) => patch(patching, gvk, set),
@@ -92,7 +93,7 @@ fn image(image: &Image) -> Vec<Write> {
     let from = match image.from.as_ref().map(Templated::constant) {
         None => String::new(),
         Some(Some(from)) => format!(" from {from}"),
-        // Which images these are is not known.
+        // The images are not known.
         Some(None) => return Vec::new(),
     };
     let write = |(name, part): (&str, &Option<Templated>)| {
@@ -137,18 +138,18 @@ pub(in crate::policy) struct Operation<'t> {
     pub(super) path: &'t str,
     pub(super) from: Option<&'t str>,
     value: Option<Part<'t>>,
-    /// Where in the patch it stands.
+    /// The place in the patch.
     pub(in crate::policy) field: Pointer,
 }
 
 impl<'t> Operation<'t> {
-    /// Its places, each with the name of its field.
+    /// The paths of the operation, each with the name of its field.
     pub(in crate::policy) fn pointers(&self) -> impl Iterator<Item = (&'static str, &'t str)> {
         self.from.map(|from| ("from", from)).into_iter().chain([("path", self.path)])
     }
 }
 
-/// The operations of a JSON patch, but for what an expression gives.
+/// The operations of a JSON patch, without those that an expression gives.
 pub(in crate::policy) fn operations(patch: &Templated) -> Vec<Operation<'_>> {
     fn operation((position, item): (usize, Part<'_>)) -> Option<Operation<'_>> {
         let members = item.members();
@@ -164,7 +165,7 @@ pub(in crate::policy) fn operations(patch: &Templated) -> Vec<Operation<'_>> {
     Part::Templated(patch).items().into_iter().enumerate().filter_map(operation).collect()
 }
 
-/// All operations of a JSON patch; `None` if an expression gives one of them, or its place.
+/// All operations of a JSON patch. `None` if an expression gives one of them or its path.
 pub(super) fn all_operations(patch: &Templated) -> Option<Vec<Operation<'_>>> {
     let operations = operations(patch);
     let is_whole =
@@ -174,18 +175,17 @@ pub(super) fn all_operations(patch: &Templated) -> Option<Vec<Operation<'_>>> {
     (is_whole && operations.iter().all(is_known)).then_some(operations)
 }
 
-/// Whether the last step of a pointer can be a place in a list.
+/// Whether the last step of a pointer can be an index of a list.
 pub(super) fn is_in_list(path: &str) -> bool {
     let last = path.rsplit('/').next().unwrap_or_default();
     last == "-" || !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A value that a patch writes.
 struct Leaf {
     place: WritePath,
-    /// `None` where an expression gives it.
+    /// `None` if an expression gives it.
     value: Option<String>,
-    /// Where in the patch it stands.
+    /// The place in the patch.
     field: Pointer,
 }
 
@@ -202,7 +202,7 @@ fn leaves(patching: &PatchAction, schema: Option<&Schema>) -> Vec<Leaf> {
         let place = WritePath(path.tokens().iter().cloned().map(WriteStep::Field).collect());
         let in_list = is_in_list(operation.path);
         match (operation.op, operation.value) {
-            // What is put into a list replaces nothing.
+            // An item added to a list replaces nothing.
             ("add" | "remove", _) if in_list => {}
             ("add" | "replace", Some(value)) => walk.node(value, &place, &operation.field.join("value")),
             ("remove", _) => walk.leaf(place, Some(REMOVED.to_owned()), operation.field),
@@ -213,18 +213,18 @@ fn leaves(patching: &PatchAction, schema: Option<&Schema>) -> Vec<Leaf> {
 }
 
 struct LeafCollector<'s> {
-    /// How lists are merged; `None` if they are replaced.
+    /// The schema that defines how lists are merged. `None` if all lists are replaced.
     schema: Option<&'s Schema>,
-    /// Whether a null removes.
+    /// Whether a null removes the field.
     merges: bool,
     leaves: Vec<Leaf>,
 }
 
 impl LeafCollector<'_> {
-    /// As deep as a document is nested, which its reader bounds.
+    /// The recursion is as deep as the document is nested, which the parser bounds.
     fn node(&mut self, node: Part<'_>, place: &WritePath, field: &Pointer) {
         let members = node.members();
-        // A directive says what becomes of the map that it is in; that is not gone into.
+        // A map with a directive is skipped, because the directive decides what happens to it.
         if members.iter().any(|(name, _)| self.schema.is_some() && name.starts_with('$')) {
             return;
         }
@@ -236,7 +236,7 @@ impl LeafCollector<'_> {
         }
         let list = self.schema.map_or(ListMerge::Replaced, |schema| schema.list_at(&place.steps()));
         match (list, node.is_list()) {
-            // Each adds to what the others have.
+            // Values are only added to such a list.
             (ListMerge::Set, true) => {}
             (ListMerge::Keyed { keys, more }, true) => {
                 for (position, item) in node.items().into_iter().enumerate() {
@@ -249,7 +249,7 @@ impl LeafCollector<'_> {
                 Part::Templated(Templated::Template(_)) => {
                     self.leaf(place.clone(), None, field.clone());
                 }
-                // In a map that is there a merge of none writes nothing.
+                // Merging an empty map into an existing map writes nothing.
                 _ if self.merges && node.constant().is_some_and(is_empty_map) => {}
                 _ => {
                     let removed = self.merges && node.constant().is_some_and(Value::is_null);
@@ -265,14 +265,13 @@ impl LeafCollector<'_> {
     }
 
     fn leaf(&mut self, place: WritePath, value: Option<String>, field: Pointer) {
-        // Under a key that is merged by, the key itself is not written.
+        // The keys of an item identify it. They are not written.
         if !place.0.is_empty() && !place.is_key() {
             self.leaves.push(Leaf { place, value, field });
         }
     }
 }
 
-/// A place in an object.
 #[derive(Clone, Debug)]
 struct WritePath(Vec<WriteStep>);
 
@@ -283,7 +282,7 @@ enum WriteStep {
     Item(Vec<(Pointer, String)>),
 }
 
-/// The values of the keys of an item; `None` if it has not all, or expressions give them.
+/// The values of the keys of an item. `None` if one is missing or comes from an expression.
 fn names(item: Part<'_>, keys: &[Pointer]) -> Option<Vec<(Pointer, String)>> {
     let name = |key: &Pointer| {
         let value = match item.at(key)?.constant()? {
@@ -316,7 +315,7 @@ impl WritePath {
         self.0.iter().map(WriteStep::field).collect()
     }
 
-    /// Whether this is a key of the item that it is in.
+    /// Whether this is a key of an item of a list.
     fn is_key(&self) -> bool {
         let steps = self.0.iter().rev();
         let mut fields: Vec<&str> = steps.clone().map_while(WriteStep::field).collect();
@@ -327,7 +326,8 @@ impl WritePath {
         }
     }
 
-    /// If this is in an environment variable of a container: what the action `env` calls it, and the container.
+    /// For the value of an environment variable of a container: its name in the action `env`, and the
+    /// container.
     fn variable(&self, pod_templates: &[Pointer]) -> Option<(String, Vec<String>)> {
         let is_at = |template: &&Pointer| {
             let steps = self.0.iter().zip(template.tokens());

@@ -1,11 +1,11 @@
-//! Numbers that are divided and of which a part can be 0, where no API server takes 0.
+//! Warns about divided numbers that can become 0 where the API server requires at least 1.
 
 use crate::domain::GroupVersionKind;
 use crate::engine::{Action, Policy, Rule};
 use crate::json::Pointer;
 use crate::policy::decode::Notes;
 
-/// Kinds with fields that are at least 1. A field for which that depends on others is not here.
+/// Fields with a minimum of 1. Fields whose minimum depends on other fields are not included.
 const AT_LEAST_ONE: [(&str, &str, &[&[&str]]); 2] = [
     ("autoscaling", "HorizontalPodAutoscaler", &[&["spec", "minReplicas"], &["spec", "maxReplicas"]]),
     ("batch", "Job", &[&["spec", "template", "spec", "activeDeadlineSeconds"]]),

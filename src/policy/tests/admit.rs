@@ -1,4 +1,4 @@
-//! Custom resources: a faulty one puts only itself out of use, and what it selects gets no answer.
+//! Custom resources: an invalid one deactivates only itself, and requests for what it selects fail.
 
 use super::{RULES, SELECTORS, document, policy};
 use crate::domain::{Code, GroupVersionKind, Workload};
@@ -6,7 +6,7 @@ use crate::engine::PolicySet;
 use crate::json::{Text, Value};
 use crate::policy::{Admitted, DocumentReport, Seniority, admit};
 
-/// A policy of this name that defines and uses these allocations.
+/// A policy with this name that defines and uses these allocations.
 fn one(name: &str, defines: &[&str], uses: &[&str]) -> Value<'static> {
     let defines: Vec<String> = defines.iter().map(|name| format!(r#"{{"name":"{name}"}}"#)).collect();
     let rule = |(at, name): (usize, &&str)| {
@@ -28,12 +28,12 @@ fn one(name: &str, defines: &[&str], uses: &[&str]) -> Value<'static> {
     )
 }
 
-/// The same with a fault of its own.
+/// The same document with an error of its own.
 fn wrong(document: &Value<'static>) -> Value<'static> {
     super::document(&document.to_string().replacen(r#""rules""#, r#""prioritty":1,"rules""#, 1))
 }
 
-/// Who is in force, as a digit each, with all findings after it.
+/// A digit for each document, 1 if it is active, and all findings.
 fn outcome(documents: &[Value<'static>]) -> (String, Vec<String>) {
     let reports = admit(documents).reports;
     let digits = reports.iter().map(|report| if report.is_active() { '1' } else { '0' }).collect();
@@ -45,7 +45,7 @@ fn workload(kind: &str, namespace: &str, name: &str) -> Workload {
     Workload { gvk: GroupVersionKind::of("v1", kind), namespace: namespace.to_owned(), name: name.to_owned() }
 }
 
-/// How many policies and transformations are at work, or what there is instead of an answer.
+/// The number of selected policies and transformations, or the error.
 fn selected(set: &PolicySet, workload: &Workload, object: &str) -> Result<usize, String> {
     let object = Text::parse(object.as_bytes()).map_err(|error| error.to_string())?;
     let concerns = set.concerns(&workload.gvk, &object.root().into());
@@ -98,13 +98,14 @@ fn of_two_that_clash_the_later_one_is_faulty() {
             "1 spec.allocations[0].name: allocation \"x\" is already defined by ClusterRevisionPolicy/a; a name is defined once, over all policies"
         ]
     );
-    // One that is faulty by itself has no names, and neither has one that clashes.
+    // A document with its own error or with a conflict has no names.
     assert_eq!(outcome(&[wrong(&one("a", &["x"], &[])), one("b", &["x"], &["x"])]).0, "01");
     assert_eq!(
         outcome(&[one("a", &["x"], &[]), one("b", &["x", "y"], &[]), one("c", &["y"], &["y"])]).0,
         "101"
     );
-    // One that only lacks something keeps its names: `b` would bring back what `a` lacks, and then clash with it.
+    // A document that only lacks an allocation keeps its names. Otherwise `b` would define what `a` lacks,
+    // and then conflict with it.
     assert_eq!(outcome(&[one("a", &["x"], &["y"]), one("b", &["x", "y"], &[])]).0, "00");
 }
 
@@ -147,7 +148,7 @@ fn expressions_rely_on_allocations_as_rules_do() {
             .map(|field| format!("0 {field}: {problem}"))
     );
     assert_eq!(outcome(&[reader("allocations.lead"), one("b", &["lead"], &["lead"])]).0, "11");
-    // What is wrong with an expression anyhow is its own fault.
+    // Other errors in the expression are errors of the document itself.
     let report = admit(&[reader("allocations.lead + variables.w")]).reports.remove(0);
     assert_eq!(report.findings.len(), 1, "{report:?}");
 }
@@ -163,7 +164,7 @@ fn what_relies_on_something_that_goes_goes_too_however_long_the_chain() {
     assert!(admit(&ring).reports.iter().all(DocumentReport::is_active));
     let reports = admit(&chain).reports;
     assert!(reports.iter().all(|report| report.lacking.len() == 1 && report.findings.is_empty()));
-    // Each is told of the one that it relies on, and the last of what is really missing.
+    // Each report names the document that has to be fixed, and the last one the allocation that is missing.
     assert!(reports[0].lacking[0].problem.contains("defined by ClusterRevisionPolicy/p1, which is invalid"));
     assert!(reports[LENGTH - 1].lacking[0].problem.starts_with("no policy defines"));
 }
@@ -236,9 +237,9 @@ fn a_kind_is_not_interpreted_by_default_because_its_interpretation_is_faulty() {
     );
     assert_eq!(set.pod_templates(&thing), Err(failure));
     assert!(set.interpretation(&GroupVersionKind::of("v1", "Other")).is_ok());
-    // Only how it is interpreted is not known; who selects it is.
+    // Only the interpretation is not known. The policies that select the object are.
     assert_eq!(selected(&set, &workload("Thing", "n", "a"), "{}"), Ok(1));
-    // The elder one is in force.
+    // The older document is active.
     let set =
         admit(&[interpretation("j", r#","replicaResource":{"replicas":"/spec/size"}"#), faulty]).policies;
     assert_eq!(set.interpretation(&thing).unwrap().replicas.to_string(), "/spec/size");

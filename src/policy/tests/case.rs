@@ -1,4 +1,4 @@
-//! One policy, one object, one cluster: what a compiled document does.
+//! Applies one compiled policy to one object for one cluster.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,8 @@ use crate::yaml;
 
 const SELECTORS: &str = "resourceSelectors: [{apiVersion: apps.example.com/v1, kind: Train}]";
 
-/// A policy for `Train`s, and where one of them goes: by default to `x`, with 3 of 4 replicas; the other is in `z`.
+/// A policy for `Train`s, and the schedule and cluster of one of them: by default cluster `x` with 3 of 4
+/// replicas. The other replica is in `z`.
 pub(super) struct Case {
     policies: PolicySet,
     cluster: ClusterName,
@@ -22,19 +23,19 @@ pub(super) struct Case {
     known: Option<Cluster>,
 }
 
-/// What came of it.
+/// The result of a revision.
 #[derive(Debug)]
 pub(super) struct Done {
-    /// The spec, as JSON.
+    /// The spec as JSON.
     pub(super) spec: String,
     pub(super) patch: String,
     /// The names of the rules that changed something.
     pub(super) applied: Vec<String>,
-    /// What the rules that were skipped would have been refused with.
+    /// The errors of the rules that were skipped.
     pub(super) skipped: Vec<String>,
-    /// What the rules warn of.
+    /// The warnings of the rules.
     pub(super) warnings: Vec<String>,
-    /// `ALLOCATION=CLUSTER` for what has to be in the ledger.
+    /// The claims for the ledger, as `ALLOCATION=CLUSTER`.
     pub(super) claims: Vec<String>,
 }
 
@@ -44,12 +45,12 @@ pub(super) fn document(text: &str) -> Value<'static> {
     documents.pop().unwrap().value
 }
 
-/// Everything that is wrong with a policy that has this spec besides its selectors.
+/// All errors of a policy with this spec. The selectors are added.
 pub(super) fn faults(spec: &str) -> Vec<String> {
     super::findings(&[policy(spec)]).iter().map(|finding| finding.replacen("0 spec.", "", 1)).collect()
 }
 
-/// Everything that is wrong with a policy with this one rule, from the place of the rule on.
+/// All errors of a policy with only this rule, without the path of the rule.
 pub(super) fn rule_faults(rule: &str) -> Vec<String> {
     faults(&rules(rule)).iter().map(|finding| finding.replacen("rules[0].", "", 1)).collect()
 }
@@ -66,7 +67,7 @@ fn policy(spec: &str) -> Value<'static> {
 }
 
 impl Case {
-    /// A policy with this spec besides its selectors.
+    /// A policy with this spec. The selectors are added.
     pub(super) fn policy(spec: &str) -> Self {
         Self::documents(&[policy(spec)])
     }
@@ -89,7 +90,7 @@ impl Case {
         case.schedule(&[("x", 3), ("z", 1)])
     }
 
-    /// For another cluster; its replicas are those of the schedule.
+    /// Sets the cluster. Its replicas are those of the schedule.
     pub(super) fn cluster(self, cluster: &str) -> Self {
         let cluster = name(cluster);
         let replicas = self.schedule.as_ref().and_then(|schedule| schedule.replicas_of(&cluster));
@@ -106,12 +107,12 @@ impl Case {
         Self { schedule: None, replicas: None, ..self }
     }
 
-    /// The template has this spec.
+    /// Sets the spec of the template.
     pub(super) fn original(self, spec: &str) -> Self {
         Self { original: Some(train(spec)), ..self }
     }
 
-    /// What is known about the cluster: its labels, provider, region and zones.
+    /// Sets the properties of the cluster: its labels, provider, region and zones.
     pub(super) fn known(self, labels: &[(&str, &str)], fields: [Option<&str>; 2], zones: &[&str]) -> Self {
         let [provider, region] = fields.map(|field| field.map(str::to_owned));
         let known = Cluster {
@@ -129,13 +130,12 @@ impl Case {
         self.revised_whole(&train(spec))
     }
 
-    /// The spec after the revision.
     #[track_caller]
     pub(super) fn spec(&self, spec: &str) -> String {
         self.revised(spec).unwrap().spec
     }
 
-    /// What the revision is refused with, without the rule and the cluster that it begins with.
+    /// The error of the revision, without the rule and the cluster at its start.
     #[track_caller]
     pub(super) fn refused(&self, spec: &str) -> String {
         let refusal = self.revised(spec).unwrap_err();
@@ -145,7 +145,7 @@ impl Case {
         }
     }
 
-    /// Revises a whole object, in JSON.
+    /// Revises an object, in JSON.
     #[expect(clippy::unwrap_in_result, reason = "what is an error of the test is none of the result")]
     pub(super) fn revised_whole(&self, object: &str) -> Result<Done, String> {
         let text = Text::parse(object.as_bytes()).unwrap();
@@ -206,7 +206,6 @@ impl Case {
     }
 }
 
-/// A `Train` with this spec, as JSON.
 pub(super) fn train(spec: &str) -> String {
     let object = format!(
         "{{apiVersion: apps.example.com/v1, kind: Train, metadata: {{name: t, namespace: shop}}, spec: {spec}}}"

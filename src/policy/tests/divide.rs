@@ -2,12 +2,12 @@
 
 use super::case::{Case, rule_faults};
 
-/// The rule, with these fields besides the path.
+/// The rule with these fields in addition to the path.
 fn rule(rest: &str) -> String {
     format!("divide: {{path: /spec/partition{rest}}}")
 }
 
-/// What each cluster of the schedule gets, in order, of an object with this partition.
+/// The value for each cluster of the schedule, in order, for an object with this partition.
 #[track_caller]
 fn parts(rest: &str, schedule: &[(&str, i64)], partition: &str) -> Vec<String> {
     let part = |(cluster, _): &(&str, i64)| {
@@ -31,10 +31,10 @@ fn the_parts_follow_the_replicas_and_sum_to_the_whole() {
         (&[("a", 10), ("b", 5)][..], "9", &["6", "3"][..]),
         (&[("a", 10), ("b", 5)], "10", &["7", "3"]),
         (&[("a", 1), ("b", 1), ("c", 1)], "10", &["4", "3", "3"]),
-        // Of equal remainders the first in binding order.
+        // With equal remainders, the first in binding order gets more.
         (&[("b", 1), ("a", 1)], "1", &["1", "0"]),
         (&[("a", 3), ("b", 0)], "5", &["5", "0"]),
-        // Nobody has replicas: equally.
+        // If no cluster has replicas, all get equal parts.
         (&[("a", 0), ("b", 0)], "5", &["3", "2"]),
         (&[("a", 7)], "5", &["5"]),
         (&[("a", 2), ("b", 1)], "0", &["0", "0"]),
@@ -49,7 +49,7 @@ fn the_parts_follow_the_replicas_and_sum_to_the_whole() {
     assert_eq!(parts(", weights: Equal", &[("a", 9), ("b", 1)], "5"), ["3", "2"]);
 }
 
-/// Only where a share is below it: the others share what is left.
+/// A minimum applies only to parts below it. The other clusters share the rest.
 #[test]
 fn a_minimum_is_filled_up_where_it_is_needed() {
     for (schedule, minimum, whole, expected) in [
@@ -67,7 +67,7 @@ fn a_minimum_is_filled_up_where_it_is_needed() {
     assert!(refused(", minimum: 4294967295", "{partition: 3}").contains("can't get 4294967295 each"));
 }
 
-/// A floor may make the sum larger than the whole.
+/// With a floor, the sum of the parts may be larger than the whole.
 #[test]
 fn a_floor_raises_each_part_that_is_below_it() {
     let none = &[("a", 0), ("b", 0), ("c", 0), ("d", 0)][..];
@@ -84,11 +84,11 @@ fn a_floor_raises_each_part_that_is_below_it() {
     }
     let scaled = parts(", floor: 10, percentages: Scale", &[("a", 3), ("b", 1)], "25%");
     assert_eq!(scaled, ["\"19%\"", "\"10%\""]);
-    // Kept percentages are not parts.
+    // Kept percentages are not divided.
     assert_eq!(parts(", floor: 30", &[("a", 3), ("b", 1)], "25%"), ["\"25%\"", "\"25%\""]);
-    // Nor is a floor where nothing is.
+    // A floor does not apply to a missing value.
     assert_eq!(Case::rule(&rule(", floor: 1")).revised("{}").unwrap().patch, "[]");
-    // A cluster that is leaving gets it too: 0 could be what no API server takes.
+    // A cluster that is not in the schedule gets the floor too, because the API server may reject 0.
     assert_eq!(Case::rule(&rule(", floor: 1")).cluster("other").spec("{partition: 9}"), r#"{"partition":1}"#);
 }
 
@@ -121,7 +121,7 @@ fn each_number_in_a_list_is_divided() {
                 r#"{"a":[{"b":[{"c":3}]},{"b":null},{"b":[{"c":6},{}]}]}"#,
             ],
         ),
-        // A map that has such a name is a map.
+        // In a map, `*` is the name of a member.
         ("/spec/a/*", "{a: {'*': 5, b: 5}}", [r#"{"a":{"*":2,"b":5}}"#, r#"{"a":{"*":3,"b":5}}"#]),
         ("/spec/a/0/b", "{a: {'0': {b: 5}}}", [r#"{"a":{"0":{"b":2}}}"#, r#"{"a":{"0":{"b":3}}}"#]),
         ("/spec/steps/*/replicas", "{steps: null}", [r#"{"steps":null}"#; 2]),
@@ -138,7 +138,7 @@ fn each_number_in_a_list_is_divided() {
         case().refused("{l: [{m: 1}, 7]}"),
         "/spec/l/1: must be a map, is a number; change the object, or the path in the rule"
     );
-    // Of the template, item by item.
+    // The items of the template are divided.
     assert_eq!(
         case().original("{l: [{m: 8}, {m: 4}]}").spec("{l: [{m: 2}, {}]}"),
         r#"{"l":[{"m":2},{"m":1}]}"#
@@ -170,7 +170,7 @@ fn a_percentage_is_kept_or_scaled() {
 fn a_cluster_that_the_binding_does_not_list_gets_none() {
     let case = Case::rule(&rule(", minimum: 1")).cluster("other");
     assert_eq!(case.spec("{partition: 9}"), r#"{"partition":0}"#);
-    // Nor does any, if it lists none.
+    // The same for an empty schedule.
     assert_eq!(Case::rule(&rule("")).schedule(&[]).spec("{partition: 9}"), r#"{"partition":0}"#);
     let unknown = Case::rule(&rule("")).without_schedule();
     assert!(unknown.revised("{partition: 9}").unwrap_err().starts_with("503 "));
@@ -186,7 +186,7 @@ fn the_whole_is_that_of_the_template_where_that_is_known() {
     assert_eq!(case().original("{partition: 8}").spec("{partition: 100}"), r#"{"partition":6}"#);
     assert_eq!(case().original("{partition: 8}").spec("{}"), r#"{"partition":6}"#);
     assert_eq!(case().original("{}").spec("{partition: 100}"), r#"{"partition":100}"#);
-    // Divided already: of the template it is the same again.
+    // The object is already divided. The template gives the same result again.
     assert_eq!(case().original("{partition: 8}").spec("{partition: 6}"), r#"{"partition":6}"#);
 }
 
@@ -194,7 +194,7 @@ fn the_whole_is_that_of_the_template_where_that_is_known() {
 fn nothing_happens_where_there_is_nothing_to_divide() {
     for spec in ["{}", "{partition: null}"] {
         assert_eq!(Case::rule(&rule("")).revised(spec).unwrap().patch, "[]", "{spec}");
-        // Not even the schedule is missed.
+        // Not even the missing schedule is an error.
         assert_eq!(Case::rule(&rule("")).without_schedule().revised(spec).unwrap().patch, "[]", "{spec}");
     }
     let deep = Case::rule("divide: {path: /spec/a/b}");

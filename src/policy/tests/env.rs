@@ -3,7 +3,7 @@
 use super::case::{Case, document, rule_faults};
 use crate::json::Pointer;
 
-/// The containers of a pod template, after the rule.
+/// The containers of a pod template after the rule.
 #[track_caller]
 fn containers(rule: &str, containers: &str) -> String {
     let spec = Case::rule(rule).spec(&format!("{{template: {{spec: {{containers: {containers}}}}}}}"));
@@ -26,12 +26,12 @@ fn a_variable_is_replaced_in_its_place_and_a_new_one_comes_last() {
             "[{name: c, env: [{name: A, value: old}, {name: B}]}]",
             r#"[{"name":"c","env":[{"name":"A","value":"1"},{"name":"B"}]}]"#,
         ),
-        // Of several with the name each is replaced.
+        // If several variables have the name, each is replaced.
         (
             "[{name: c, env: [{name: A, value: x}, {name: B}, {name: A}]}]",
             r#"[{"name":"c","env":[{"name":"A","value":"1"},{"name":"B"},{"name":"A","value":"1"}]}]"#,
         ),
-        // A name that is another one, or none, is left alone.
+        // Other names and missing names are unchanged.
         (
             "[{name: c, env: [{name: a}, {name: 1}, x]}]",
             r#"[{"name":"c","env":[{"name":"a"},{"name":1},"x",{"name":"A","value":"1"}]}]"#,
@@ -58,7 +58,7 @@ fn a_variable_stands_before_those_that_refer_to_it() {
     for (env, expected) in [
         ("[{name: HOST, value: db.$(A).svc}, {name: MODE, value: ro}]", "A HOST MODE"),
         ("[{name: MODE, value: ro}, {name: HOST, value: $(A)}, {name: URL, value: $(A)}]", "MODE A HOST URL"),
-        // An escaped one is no reference, and neither is another name.
+        // An escaped reference is not a reference, nor is a reference to another name.
         ("[{name: HOST, value: db.$$(A).svc}]", "HOST A"),
         ("[{name: HOST, value: $(AB)$(a)$A}]", "HOST A"),
         ("[{name: HOST, valueFrom: {fieldRef: {fieldPath: $(A)}}}]", "HOST A"),
@@ -76,7 +76,7 @@ fn a_variable_stands_before_those_that_refer_to_it() {
     ] {
         assert_eq!(names(own, env), (expected.to_owned(), vec![]), "{env}");
     }
-    // It cannot be before the one and behind the other.
+    // No position is before one variable and after the other.
     for (rule, env, expected, place) in [
         (own, "[{name: HOST, value: $(A)}, {name: POD}]", "HOST POD A", "comes after it"),
         (own, "[{name: HOST, value: $(A)}, {name: POD}, {name: A}]", "HOST POD A", "comes after it"),
@@ -180,7 +180,7 @@ fn it_is_for_all_containers_or_the_named_ones_and_init_containers_if_asked() {
         r#"/spec/template/spec: has no container "i"; name a container that exists, or use `onError: Skip`"#
     );
     assert!(absent.refused("{}").starts_with("/spec/template/spec: has no container \"a\""));
-    // Without names there is nothing that has to be there.
+    // Without names, no container is required.
     for nothing in [
         "{}",
         "{template: null}",

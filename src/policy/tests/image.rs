@@ -28,14 +28,14 @@ fn the_registry_is_replaced_or_put_in_front() {
     for (before, after) in [
         ("nginx", "eu.example.com/nginx"),
         ("nginx:1.27", "eu.example.com/nginx:1.27"),
-        // No `library/` is invented, and none is taken away.
+        // `library/` is neither added nor removed.
         ("docker.io/library/nginx:1.27", "eu.example.com/library/nginx:1.27"),
         ("ubuntu/nginx", "eu.example.com/ubuntu/nginx"),
         ("localhost/a/b", "eu.example.com/a/b"),
         ("localhost:5000/a:v1@OLD", "eu.example.com/a:v1@OLD"),
         ("[::1]:5000/a", "eu.example.com/a"),
         ("registry.example.com:443/team/app@OLD", "eu.example.com/team/app@OLD"),
-        // What looks like a port is a tag where no slash follows.
+        // Without a slash after it, the text after the colon is a tag and not a port.
         ("registry:5000", "eu.example.com/registry:5000"),
     ] {
         assert_eq!(image("registry: eu.example.com", before), after, "{before}");
@@ -63,14 +63,14 @@ fn what_is_not_named_stays() {
     }
 }
 
-/// A digest names what the tag named before, so it would win over the new tag.
+/// A digest identifies the old image, so it would override the new tag.
 #[test]
 fn a_tag_drops_the_digest_unless_one_is_given_too() {
     assert_eq!(image("tag: v2", "app:v1@OLD"), "app:v2");
     assert_eq!(image("tag: v2", "app@OLD"), "app:v2");
     assert_eq!(image("tag: v1", "app:v1@OLD"), "app:v1");
     assert_eq!(image("tag: v2, digest: 'NEW'", "app:v1@OLD"), "app:v2@NEW");
-    // To take the tag away is to name no other image.
+    // Removing the tag does not change the image, so the digest is kept.
     assert_eq!(image("tag: ''", "app:v1@OLD"), "app@OLD");
     assert_eq!(image("tag: ''", "app:v1"), "app");
 }
@@ -208,14 +208,14 @@ fn what_is_wrong_with_it_is_found_at_load() {
     }
 }
 
-/// What a proxy project of a registry needs: the repository that each image has, below the project.
+/// For a registry proxy: each image keeps its repository, below the project.
 #[test]
 fn a_prefix_keeps_the_repository() {
     let proxy = "registry: harbor.example.com, repositoryPrefix: proxy";
     for (rule, before, after) in [
         (proxy, "docker.io/library/nginx:1.27", "harbor.example.com/proxy/library/nginx:1.27"),
         (proxy, "docker.io/bitnami/redis@OLD", "harbor.example.com/proxy/bitnami/redis@OLD"),
-        // Docker Hub keeps these below `library/`, and a proxy asks for them there.
+        // Docker Hub keeps these images below `library/`, and a proxy expects them there.
         (proxy, "nginx:1.27", "harbor.example.com/proxy/library/nginx:1.27"),
         (proxy, "docker.io/nginx", "harbor.example.com/proxy/library/nginx"),
         (proxy, "index.docker.io/nginx", "harbor.example.com/proxy/library/nginx"),

@@ -1,8 +1,8 @@
-//! What no rule may touch, whichever action tries.
+//! Fields that no rule may change, with any action.
 
 use super::case::{Case, document, faults, rule_faults};
 
-/// What a policy shows by itself.
+/// Errors that the policy shows by itself.
 #[test]
 fn protected_places_are_refused_at_load_where_the_policy_shows_them() {
     for (rule, place) in [
@@ -47,7 +47,7 @@ fn protected_places_are_refused_at_load_where_the_policy_shows_them() {
         ))
     };
     assert!(fort("/metadata")[0].starts_with("rules[0].fort.steps: "));
-    // Reading is no touching.
+    // Reading is allowed.
     Case::rule(
         "patch: {type: JSON, value: [{op: copy, from: /metadata/name, path: /spec/x}, {op: test, path: /kind, value: Train}]}",
     );
@@ -56,7 +56,7 @@ fn protected_places_are_refused_at_load_where_the_policy_shows_them() {
     );
 }
 
-/// What only the object shows, for every action.
+/// Errors that depend on the object, for every action.
 #[test]
 fn protected_places_are_refused_before_the_reply_whatever_writes_them() {
     let object = document(
@@ -94,13 +94,13 @@ fn protected_places_are_refused_before_the_reply_whatever_writes_them() {
                 && refusal.contains(place),
             "{rule}: {refusal}"
         );
-        // `onError: Skip` never covers them.
+        // `onError: Skip` does not apply to them.
         let skipping = Case::rule(&format!("onError: Skip, {rule}")).revised_whole(&object).unwrap_err();
         assert!(skipping.contains(place), "{rule}: {skipping}");
     }
 }
 
-/// A kind whose pod template lies in its metadata, so that `env` and `image` could reach there.
+/// A kind with its pod template in `metadata`, where `env` and `image` could write.
 #[test]
 fn an_interpretation_opens_no_way_around_them() {
     for rule in ["env: {name: A, value: x}", "image: {tag: v2}"] {

@@ -2,7 +2,7 @@
 
 use super::case::{Case, Done, document, rule_faults};
 
-/// A policy for these kinds with one rule, which patches strategically.
+/// A policy for these kinds with one strategic merge patch.
 fn policy(kinds: &str, patch: &str) -> crate::json::Value<'static> {
     document(&format!(
         "{{apiVersion: reviser.io/v1alpha1, kind: ClusterRevisionPolicy, metadata: {{name: p}}, \
@@ -42,7 +42,7 @@ fn rules_of_an_ingress_are_merged_by_host_and_paths_by_two_keys() {
         r#"[{"op":"replace","path":"/spec/rules/0/http/paths/0/backend/service/name","value":"canary"}]"#
     );
     assert_eq!(done.warnings, [""; 0]);
-    // The list that is not declared is replaced, which is told where items are lost.
+    // A list that is not declared is replaced. A warning reports lost items.
     let done = revised(INGRESS, &format!("mergeKeys: [{{path: /spec/rules, key: host}}], {value}"), ingress);
     assert_eq!(done.warnings.len(), 1, "{:?}", done.warnings);
     assert!(
@@ -118,7 +118,7 @@ fn a_list_that_no_selected_kind_has_is_refused_at_load() {
         assert_eq!(found.len(), 1, "{found:#?}");
         assert!(found[0].starts_with(&format!("mergeKeys[0].path: {fault}")), "{found:#?}");
     }
-    // One that some kinds have is fine for all.
+    // It is enough that one of the kinds has the list.
     let both = format!("{STATEFUL_SET}, {INGRESS}");
     let patch = format!("mergeKeys: [{{path: /spec/rules, key: host}}], {value}");
     assert!(
@@ -157,7 +157,7 @@ fn a_list_that_the_patch_does_not_have_is_refused_at_load() {
             "patch.value.spec.rows[3]: the list is merged by `id`, and this item has none; write it",
         ]
     );
-    // The kind has a default for the one, and a directive or an expression may be about the list.
+    // The kind has a default for the key, or an expression or a directive may be about the list.
     for (kinds, patch) in [
         (
             "{apiVersion: v1, kind: Service}",
@@ -190,7 +190,7 @@ fn a_list_that_only_the_object_can_show_is_told_of_in_a_warning() {
     for spec in ["{patch: {rows: [{id: 1}]}}", "{patch: {x: 1}, rows: []}"] {
         assert_eq!(train(spec).warnings, [""; 0], "{spec}");
     }
-    // Nothing is merged in the items of a list that is replaced.
+    // The items of a list that is replaced are not merged.
     let inner = Case::rule(
         "patch: {type: Strategic, mergeKeys: [{path: '/spec/rows/*/list', key: id}], value: {spec: {rows: [{list: [{id: 1}]}]}}}",
     );
@@ -207,7 +207,7 @@ fn an_item_that_is_to_be_deleted_from_a_replaced_list_is_refused() {
     };
     let refusal = rule("{id: 1, $patch: delete}").refused("{rows: [{id: 1}, {id: 2}]}");
     assert!(refusal.starts_with("/spec/rows: the list is replaced as a whole, so `$patch: delete` in it deletes no item: declare `mergeKeys`"), "{refusal}");
-    // Of a built-in kind it is known before there is an object.
+    // For a built-in kind this is an error without an object.
     let tolerations =
         |items: &str| format!("value: {{spec: {{template: {{spec: {{tolerations: [{items}]}}}}}}}}");
     let item = "{key: '${cluster.name}', $patch: delete}";

@@ -1,4 +1,4 @@
-//! What is accepted, in which order it applies, and that every fault is found at once with its field.
+//! Valid documents, the order of policies, and that all errors are found at once with their fields.
 
 mod admit;
 mod case;
@@ -26,7 +26,7 @@ fn document(text: &str) -> Value<'static> {
     Value::parse(text.as_bytes()).unwrap().into_owned()
 }
 
-/// A policy of this kind with this metadata and these fields of the spec, in JSON.
+/// A policy of this kind, with this metadata and these fields of the spec, in JSON.
 fn policy(kind: &str, metadata: &str, spec: &str) -> Value<'static> {
     document(&format!(
         r#"{{"apiVersion":"reviser.io/v1alpha1","kind":"{kind}","metadata":{metadata},"spec":{{{spec}}}}}"#
@@ -41,7 +41,7 @@ fn compiled(documents: &[Value<'static>]) -> PolicySet {
     compile(documents).unwrap_or_else(|findings| panic!("{findings:#?}"))
 }
 
-/// Every finding, as `document field: problem`.
+/// All findings, as `document field: problem`.
 fn findings(documents: &[Value<'static>]) -> Vec<String> {
     let found = compile(documents).expect_err("nothing was found");
     found

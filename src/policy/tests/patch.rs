@@ -39,7 +39,7 @@ fn a_merge_patch_replaces_lists_and_a_null_removes() {
         ),
         r#"{"list":[9],"map":{"a":1,"b":2},"untouched":[1e2,null]}"#
     );
-    // An expression that gives null removes as well.
+    // A null from an expression removes the field too.
     assert_eq!(patched("type: Merge, value: {spec: {a: '${null}', b: 1}}", "{a: 1}"), r#"{"b":1}"#);
 }
 
@@ -80,7 +80,7 @@ fn the_value_may_be_yaml_in_a_string() {
     assert_eq!(patched(json, "{}"), r#"{"n":1.50}"#);
 }
 
-/// As in the proposal of Admiralty's transformations, where the patch is but a comment.
+/// As in the proposal of Admiralty's transformations, whose patch contains only comments.
 #[test]
 fn a_patch_of_comments_only_changes_nothing() {
     for kind in ["Strategic", "Merge", "JSON"] {
@@ -98,7 +98,7 @@ fn a_patch_of_comments_only_changes_nothing() {
     }
 }
 
-/// A string that is one expression is the patch itself, and no YAML.
+/// A string that is one expression is the patch, and not YAML.
 #[test]
 fn the_whole_value_may_be_one_expression() {
     let whole = r#"value: "${ {'spec': {'zone': cluster.name, 'n': replicas}} }""#;
@@ -110,7 +110,7 @@ fn the_whole_value_may_be_one_expression() {
         );
         let kept = format!("type: {kind}, value: '${{object.spec.patch}}'");
         assert_eq!(patched(&kept, "{patch: {spec: {b: 1}}}"), r#"{"patch":{"spec":{"b":1}},"b":1}"#);
-        // Where there is none, nothing happens.
+        // If the field is missing, nothing changes.
         assert_eq!(patched(&kept, "{patch: null}"), r#"{"patch":null}"#);
     }
     let list = r#"type: JSON, value: "${[{'op': 'add', 'path': '/spec/b', 'value': replicas}]}""#;
@@ -186,7 +186,7 @@ fn what_is_wrong_with_it_is_found_at_load() {
     }
 }
 
-/// Custom resources too: the API server has read the document, and not the text in it.
+/// Also for custom resources: the API server parses the document, but not the text in it.
 #[test]
 fn keys_of_a_text_that_are_read_as_booleans_are_found() {
     for (text, finding) in [

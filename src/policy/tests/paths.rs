@@ -1,10 +1,10 @@
-//! Paths that lead nowhere.
+//! Paths that do not exist in the selected kinds.
 
 use super::case::{Case, document, rule_faults};
 use crate::json::Value;
 use crate::policy::compile;
 
-/// Everything that is wrong with a policy for these kinds with this one rule.
+/// All errors of a policy for these kinds with only this rule.
 fn faults(kinds: &[(&str, &str)], rule: &str) -> Vec<String> {
     let selectors: Vec<String> =
         kinds.iter().map(|(version, kind)| format!("{{apiVersion: {version}, kind: {kind}}}")).collect();
@@ -73,7 +73,7 @@ fn what_an_expression_puts_into_a_path_is_seen_with_the_object() {
     );
     let done = Case::rule(rule).revised("{key: example.com~1x}").unwrap();
     assert!(done.patch.contains("example.com/x"), "{}", done.patch);
-    // The expression itself may hold slashes.
+    // The expression itself may contain slashes.
     let rule = "patch: {type: JSON, value: [{op: add, path: \"/metadata/labels/${{'a/b': 'c'}['a/b']}\", value: a}]}";
     assert!(faults(&[("apps.example.com/v1", "Train")], rule).is_empty());
 }

@@ -1,4 +1,5 @@
-//! What rules have besides their action: `targetCluster`, `when`, `variables`, `onError`, and allocations in expressions.
+//! Fields of rules other than the action (`targetCluster`, `when`, `variables`, `onError`), and allocations
+//! in expressions.
 
 use super::case::{Case, faults, rule_faults};
 
@@ -47,7 +48,7 @@ fn a_condition_is_a_boolean_and_an_error_in_it_is_one_of_the_rule() {
     }
 }
 
-/// More than any Karmada schedules, and no panic.
+/// The sum does not overflow. Karmada never schedules this many replicas.
 #[test]
 fn the_sum_of_the_replicas_is_one_of_64_bits() {
     let huge = Case::rule(&set("sum", "'${binding.replicas}'")).schedule(&[("x", i64::MAX), ("z", i64::MAX)]);
@@ -68,7 +69,8 @@ rules:
 - {name: two, patch: {type: Merge, value: {spec: {twice: '${variables.twice}', now: '${object.spec.m}'}}}}",
     );
     assert_eq!(case.spec("{m: 4}"), r#"{"m":100,"twice":8,"now":100}"#);
-    // One that is never read is never evaluated; one that is, is an error of the rule that reads it.
+    // A variable that is not read is not evaluated. The error of a variable is an error of the rule that
+    // reads it.
     let reads = Case::policy(
         "variables:
 - {name: bad, expression: object.spec.missing}
@@ -92,7 +94,7 @@ rules:
     }
 }
 
-/// Each policy begins with the object as the one before it left it.
+/// Each policy starts with the object after the previous policy.
 #[test]
 fn the_variables_of_a_policy_are_its_own() {
     let policy = |name: &str, priority: i64, spec: &str| {
@@ -148,7 +150,8 @@ fn skip_covers_condition_expressions_and_patch_and_nothing_that_others_could_tel
         let done = skipping(&rule).revised("{text: x}").unwrap();
         assert_eq!((done.patch.as_str(), done.skipped.len()), ("[]", 1), "{rule}");
     }
-    // What is not known is no fault of the rule: it must not be served as if nothing were to be done.
+    // Missing data is not an error of the rule. The request must fail instead of being served without the
+    // rule.
     for rule in [
         "divide: {path: /spec/m}".to_owned(),
         set("a", "'${replicas}'"),
@@ -159,7 +162,7 @@ fn skip_covers_condition_expressions_and_patch_and_nothing_that_others_could_tel
         let refusal = skipping(&rule).without_schedule().revised("{m: 1}").unwrap_err();
         assert!(refusal.starts_with("503 "), "{rule}: {refusal}");
     }
-    // Nor are the limits.
+    // The same for protected fields.
     let limits = skipping("patch: {type: Merge, value: {metadata: {annotations: '${object.spec.a}'}}}");
     let refusal = limits.revised("{a: {work.karmada.io/x: '1'}}").unwrap_err();
     assert!(
@@ -246,7 +249,7 @@ fn what_is_not_known_about_a_cluster_matters_only_to_a_rule_that_asks() {
         "{refusal}"
     );
     assert_eq!(region().known(&[], [None, Some("eu")], &[]).spec("{}"), r#"{"region":"eu"}"#);
-    // Known, and without a region: that is a fact, and the rule is at fault.
+    // The cluster is known and has no region. That is an error of the rule.
     assert!(region().known(&[], [None, None], &[]).revised("{}").unwrap_err().starts_with("422 "));
     let or = Case::rule(&set("region", "'${cluster.?region.orValue(\"none\")}'"));
     assert_eq!(or.known(&[], [None, None], &[]).spec("{}"), r#"{"region":"none"}"#);
@@ -256,7 +259,7 @@ fn what_is_not_known_about_a_cluster_matters_only_to_a_rule_that_asks() {
         zone.known(&[("topology.kubernetes.io/rack", "7")], [None, None], &["z1", "z2"]).spec("{}"),
         r#"{"zone":"z1-7"}"#
     );
-    // By name alone it is clear that the rule is for another cluster.
+    // The name of the cluster is enough to see that the rule is for another cluster.
     let other = Case::rule(&format!(
         "targetCluster: {{clusterNames: ['y'], labelSelector: {{matchLabels: {{a: b}}}}}}, {}",
         set("region", "'${cluster.region}'")
@@ -281,13 +284,13 @@ rules:
     assert!(policy("false").revised("{}").unwrap().claims.is_empty());
     let named = policy("allocations[\"blue-green\"] == cluster.name").revised("{}").unwrap();
     assert_eq!(named.claims, ["blue-green=x", "fort=x"]);
-    // An empty schedule hosts nothing.
+    // An empty schedule has no host.
     let nowhere = policy("true").schedule(&[]).revised("{}").unwrap();
     assert_eq!((nowhere.spec.as_str(), nowhere.claims.len()), (r#"{"hosts":false}"#, 0));
     assert!(policy("true").without_schedule().revised("{}").unwrap_err().starts_with("503 "));
     let unknown = rule_faults(&set("a", "'${allocations.fort}'"));
     assert!(unknown[0].contains("fort"), "{unknown:#?}");
-    // What a rule asked for stays asked for, even if the rule is then skipped: the ledger is not covered.
+    // A claim of a skipped rule stays in the ledger.
     let skipped = Case::policy(
         "allocations: [{name: fort}]\nrules: [{name: r, onError: Skip, when: allocations.fort == 'x', patch: {type: JSON, value: [{op: remove, path: /spec/mone}]}}]",
     );
@@ -295,7 +298,8 @@ rules:
     assert_eq!((done.skipped.len(), done.claims), (1, vec!["fort=x".to_owned()]));
 }
 
-/// To give a piece of the object costs nothing, and a rule may put the object into itself: it would double each time.
+/// A copy of a part of the object is cheap, and a rule may put the object into itself, which doubles it each
+/// time.
 #[test]
 fn an_object_that_is_put_into_itself_stays_bounded() {
     let rule = |number: usize| {

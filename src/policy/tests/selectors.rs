@@ -3,7 +3,7 @@
 use super::assert_found;
 use super::case::document;
 
-/// What is wrong with a policy with this selector.
+/// The errors of a policy with this selector.
 #[track_caller]
 fn found(selector: &str, expected: &[&str]) {
     let policy = document(&format!(

@@ -38,7 +38,7 @@ fn a_cluster_without_a_value_is_an_error_where_the_variable_is_read() {
         ));
         assert_eq!(case.cluster("z").spec("{}"), spec, "{expression}");
     }
-    // Nobody reads it there.
+    // No rule for that cluster reads the variable.
     let when = "variables: [{name: url, values: {x: a}}]\nrules: [{name: r, targetCluster: {clusterNames: [x]}, env: {name: URL, value: '${variables.url}'}}]";
     assert_eq!(Case::policy(when).cluster("z").revised("{}").unwrap().patch, "[]");
 }

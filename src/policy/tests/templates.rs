@@ -1,4 +1,4 @@
-//! Where `env`, `image` and strategic patches find containers, and what is said where they find none.
+//! Where `env`, `image` and strategic patches find containers, and the messages if there are none.
 
 use super::case::{Case, document, faults, rule_faults};
 use super::findings;

@@ -1,10 +1,10 @@
-//! Values of the wrong type: found at load where the policy shows them, spelled as a string where an expression gives them, and
-//! refused before the reply in all other cases.
+//! Values of the wrong type. They are errors at load where the policy shows them, and before the reply in all
+//! other cases. The value of an expression is converted to a string where only a string fits.
 
 use super::case::{Case, document};
 use super::findings;
 
-/// A policy for one kind, with these rules.
+/// A policy for one kind with these rules.
 fn policy(api_version: &str, kind: &str, rules: &str) -> crate::json::Value<'static> {
     document(&format!(
         "{{apiVersion: reviser.io/v1alpha1, kind: ClusterRevisionPolicy, metadata: {{name: p}}, spec: {{
@@ -113,11 +113,11 @@ fn a_constant_of_the_wrong_type_is_found_at_load() {
 #[test]
 fn constants_that_fit_or_are_not_known_are_accepted() {
     for patch in [
-        // Null deletes.
+        // Null removes the label.
         "type: Merge, value: {metadata: {labels: {a: null}}}",
         "type: Strategic, value: {spec: {template: {spec: {containers: [{name: a, $patch: delete}]}}}}",
         "type: Merge, value: {spec: {anything: [1, {a: true}], template: {spec: {own: 3}}}}",
-        // The template is not one of pods, as it has no containers.
+        // The template has no containers, so it is not treated as a pod template.
         "type: Merge, value: {spec: {template: {spec: {hostname: 5}}}}",
     ] {
         Case::rule(&format!("patch: {{{patch}}}"));
@@ -155,7 +155,7 @@ fn the_value_of_an_expression_is_spelled_where_only_a_string_fits() {
             "type: JSON, value: '${[{\"op\": \"add\", \"path\": \"/metadata/labels/n\", \"value\": replicas}]}'",
             r#""path":"/metadata/labels/n","value":"3""#,
         ),
-        // A number stays one where it fits.
+        // A number stays a number where the type is a number.
         ("type: Merge, value: {spec: {replicas: '${replicas + 4}'}}", r#""path":"/spec/replicas","value":7"#),
         (
             "type: Merge, value: {spec: {strategy: {rollingUpdate: {maxSurge: '${replicas}'}}}}",
@@ -166,7 +166,7 @@ fn the_value_of_an_expression_is_spelled_where_only_a_string_fits() {
         let patch_made = case.revised_whole(DEPLOYMENT).unwrap().patch;
         assert!(patch_made.contains(written), "{patch}: {patch_made}");
     }
-    // Labels of a custom kind, and what is in its pod template.
+    // Labels of a custom kind, and its pod template.
     let case = Case::rule(
         "patch: {type: Merge, value: {metadata: {labels: {size: '${replicas}'}}, spec: {size: '${replicas}', template: {metadata: {labels: {size: '${replicas}'}}}}}}",
     );

@@ -1,4 +1,4 @@
-//! Results that no API server takes.
+//! Results that the API server would reject.
 
 use super::case::{Case, Done, document};
 
@@ -103,12 +103,12 @@ fn what_a_later_rule_puts_right_is_no_fault() {
 fn the_rule_that_is_named_is_the_one_that_did_it() {
     let harmless =
         |name: &str| format!("{{name: {name}, patch: {{type: Merge, value: {{spec: {{paused: true}}}}}}}}");
-    // The label is wrong for a while, and right in the end.
+    // The label is invalid after the second rule and valid after the third.
     let for_a_while = "{name: b, patch: {type: Merge, value: {metadata: {labels: {x: a/b}}}}}, {name: c, patch: {type: Merge, value: {metadata: {labels: {x: z}}}}}";
     let rules = format!("{}, {for_a_while}, {DIVIDED}, {}", harmless("a"), harmless("z"));
     let refusal = of_deployment(&rules).unwrap_err();
     assert!(refusal.starts_with("422 ClusterRevisionPolicy/p rule \"budget\" cluster \"c\": "), "{refusal}");
-    // To skip a rule that fails is not to skip what it did.
+    // `onError: Skip` does not apply to the result of a rule that succeeded.
     let skipping = DIVIDED.replace("}}", "}, onError: Skip}");
     assert!(of_deployment(&skipping).unwrap_err().contains("rule \"budget\""));
 }
@@ -116,7 +116,7 @@ fn the_rule_that_is_named_is_the_one_that_did_it() {
 #[test]
 fn what_the_object_broke_before_is_not_refused() {
     for object in [
-        // Neither selector nor labels, an image that is missing, a name that is none.
+        // Missing selector and labels, a missing image, and an invalid name.
         DEPLOYMENT.replace("  selector: {matchLabels: {app: web}}\n", ""),
         DEPLOYMENT.replace("metadata: {labels: {app: web}}", "metadata: {labels: {app: other}}"),
         DEPLOYMENT.replace("{name: web, image: web}", "{name: WEB}"),
@@ -127,7 +127,7 @@ fn what_the_object_broke_before_is_not_refused() {
         );
         revised("apps/v1", "Deployment", &rules, &object).unwrap();
     }
-    // One more of the same is.
+    // Another error of the same type is new.
     let object = DEPLOYMENT.replace("{name: web, image: web}", "{name: WEB}");
     let rules = strategic("{template: {spec: {containers: [{name: LOG, image: l}]}}}");
     let refusal = revised("apps/v1", "Deployment", &rules, &object).unwrap_err();
