@@ -1,4 +1,4 @@
-//! Trees out of text.
+//! Builds trees from text.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -8,10 +8,10 @@ use super::error::{ParseError, duplicate};
 use super::value::Member;
 use super::{MAX_DEPTH, Number, Object, Value};
 
-/// Objects with more members than this have their names checked for repetition through a set.
+/// Objects with more members than this use a set to find duplicate names.
 const SET_ABOVE: usize = 16;
 
-/// Reads one value, with nothing but space around it.
+/// Parses one value. Only white space may surround it.
 pub(super) fn parse(bytes: &[u8]) -> Result<Value<'_>> {
     let text =
         std::str::from_utf8(bytes).map_err(|error| ParseError::Encoding { offset: error.valid_up_to() })?;
@@ -22,8 +22,8 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Value<'_>> {
     if builder.cursor.at_end() { Ok(value) } else { builder.cursor.fail("something follows the value") }
 }
 
-/// Builds trees. Items and members are gathered on two stacks that all levels share, and leave them in one piece
-/// when their list or object is complete: one allocation for each, of the right size.
+/// Builds trees. All levels share one stack of items and one stack of members. A complete list or object is
+/// moved from its stack in one allocation of the right size.
 pub(super) struct Builder<'a> {
     cursor: Cursor<'a>,
     items: Vec<Value<'a>>,
@@ -35,9 +35,9 @@ impl<'a> Builder<'a> {
         Self { cursor: Cursor::new(text), items: Vec::with_capacity(16), members: Vec::with_capacity(64) }
     }
 
-    /// Builds the value that begins here. `levels` is how many more containers may be opened.
+    /// Builds the value at the cursor. `levels` is the number of containers that may still be opened.
     ///
-    /// The caller has made sure that the text is not deeper than that, which bounds the recursion.
+    /// The caller has checked the depth of the text, which bounds the recursion.
     pub(super) fn value(&mut self, levels: usize) -> Result<Value<'a>> {
         match self.cursor.peek() {
             Some(b'{') => {
@@ -91,12 +91,12 @@ fn one_less(levels: usize) -> Result<usize> {
     levels.checked_sub(1).ok_or(ParseError::TooDeep { depth: MAX_DEPTH + 1 })
 }
 
-/// Which names an object has had so far: looked through while few, kept in a set when many.
+/// The names of an object so far. The set is used only if there are many names.
 #[derive(Default)]
 struct Names<'a>(HashSet<Cow<'a, str>>);
 
 impl<'a> Names<'a> {
-    /// Whether `name` is none of the names of `members`, which only ever grow between two calls.
+    /// Whether `name` is not among the names of `members`. Between two calls, `members` may only grow.
     #[expect(clippy::ptr_arg, reason = "a borrowed name must go into the set as borrowed")]
     fn is_new(&mut self, name: &Cow<'a, str>, members: &[Member<'a>]) -> bool {
         if members.len() < SET_ABOVE {

@@ -1,4 +1,4 @@
-//! The reader: a place in a text, which knows the grammar of RFC 8259.
+//! A position in a text, with the grammar of RFC 8259.
 
 use std::borrow::Cow;
 
@@ -7,13 +7,12 @@ use super::unescape::unescape;
 
 pub(super) type Result<T> = std::result::Result<T, ParseError>;
 
-/// Whether the whole of `text` is one JSON number.
 pub(super) fn is_number(text: &str) -> bool {
     let mut cursor = Cursor::new(text);
     matches!(cursor.peek(), Some(b'-' | b'0'..=b'9')) && cursor.skip_number().is_ok() && cursor.at_end()
 }
 
-/// A place in a text.
+/// A position in a text.
 pub(super) struct Cursor<'a> {
     text: &'a str,
     at: usize,
@@ -24,12 +23,12 @@ impl<'a> Cursor<'a> {
         Self { text, at: 0 }
     }
 
-    /// The place `at` bytes into the text, which is the boundary of a value.
+    /// The position `at` bytes into the text, which must be the boundary of a value.
     pub(super) fn at(text: &'a str, at: usize) -> Self {
         Self { text, at }
     }
 
-    /// Goes on to the place `at` bytes into the text, which is the boundary of a value.
+    /// Moves to the position `at` bytes into the text, which must be the boundary of a value.
     pub(super) fn go(&mut self, at: usize) {
         self.at = at;
     }
@@ -38,7 +37,7 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
-    /// The text from `start` to here.
+    /// The text from `start` to the current position.
     pub(super) fn since(&self, start: usize) -> &'a str {
         &self.text[start..self.at]
     }
@@ -52,7 +51,7 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Passes one byte, which is ASCII, and gives it.
+    /// Consumes one byte, which must be ASCII, and returns it.
     #[inline]
     pub(super) fn bump(&mut self) -> Option<u8> {
         let byte = self.peek()?;
@@ -60,7 +59,8 @@ impl<'a> Cursor<'a> {
         Some(byte)
     }
 
-    /// Passes the part of a string that needs no second look, and gives it.
+    /// Consumes the plain part of a string, up to a quote, a backslash or a control character, and returns
+    /// it.
     pub(super) fn plain(&mut self) -> &'a str {
         let start = self.at;
         self.at += plain_prefix(&self.text.as_bytes()[start..]);
@@ -87,7 +87,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Passes the string, number, boolean or null that begins here, checking its grammar.
+    /// Consumes the string, number, boolean or null at the cursor, and checks its grammar.
     #[inline]
     pub(super) fn skip_scalar(&mut self) -> Result<()> {
         match self.peek() {
@@ -101,7 +101,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads `"name" :` and the space around it.
+    /// Consumes `"name" :` with the white space around it. Returns the name.
     pub(super) fn name(&mut self) -> Result<Cow<'a, str>> {
         if self.peek() != Some(b'"') {
             return self.fail("expected the name of a member, in double quotes");
@@ -111,7 +111,7 @@ impl<'a> Cursor<'a> {
         Ok(name)
     }
 
-    /// Passes `"name" :` and the space around it. Gives whether that is what the name means.
+    /// Consumes `"name" :` with the white space around it. Returns whether the name is equal to `name`.
     #[inline]
     pub(super) fn name_is(&mut self, name: &str) -> Result<bool> {
         let Some(end) = self.end_of_plain_string() else { return Ok(self.name()? == name) };
@@ -121,7 +121,7 @@ impl<'a> Cursor<'a> {
         Ok(same)
     }
 
-    /// Passes `:` and the space around it.
+    /// Consumes `:` with the white space around it.
     #[inline]
     pub(super) fn colon(&mut self) -> Result<()> {
         self.skip_space();
@@ -130,12 +130,12 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Between the members of an object: whether another one follows. Stands behind its `,`, or the `}`.
+    /// Whether another member of the object follows. Consumes the `,` or `}`.
     pub(super) fn another_member(&mut self, first: bool) -> Result<bool> {
         self.another(first, b'}', "expected `,` or `}`")
     }
 
-    /// Between the items of a list: whether another one follows. Stands behind its `,`, or the `]`.
+    /// Whether another item of the list follows. Consumes the `,` or `]`.
     pub(super) fn another_item(&mut self, first: bool) -> Result<bool> {
         self.another(first, b']', "expected `,` or `]`")
     }
@@ -157,12 +157,12 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Passes an opening `{`, if that is what is here.
+    /// Consumes a `{`, if it is next.
     pub(super) fn enter_object(&mut self) -> bool {
         self.enter(b'{')
     }
 
-    /// Passes an opening `[`, if that is what is here.
+    /// Consumes a `[`, if it is next.
     pub(super) fn enter_list(&mut self) -> bool {
         self.enter(b'[')
     }
@@ -219,7 +219,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Passes a string. Gives whether it holds escapes, whose grammar is checked.
+    /// Consumes a string. Returns whether it has escapes, whose grammar is checked.
     #[inline]
     fn skip_string(&mut self) -> Result<bool> {
         if let Some(end) = self.end_of_plain_string() {
@@ -230,7 +230,7 @@ impl<'a> Cursor<'a> {
         self.skip_rest_of_string()
     }
 
-    /// Where the string that begins here ends, if it is an easy one.
+    /// The end of the string at the cursor. `None` if it has escapes or errors.
     #[inline]
     fn end_of_plain_string(&self) -> Option<usize> {
         let bytes = self.text.as_bytes();
@@ -238,7 +238,7 @@ impl<'a> Cursor<'a> {
         plain_string(string).map(|behind| bytes.len() - behind.len())
     }
 
-    /// Passes what is left of a string, with whatever is in it.
+    /// Consumes the rest of a string, with or without escapes.
     #[cold]
     fn skip_rest_of_string(&mut self) -> Result<bool> {
         let mut escaped = false;
@@ -280,7 +280,7 @@ impl<'a> Cursor<'a> {
         Ok(code)
     }
 
-    /// Reads a string; without escapes it is a piece of the text.
+    /// Reads a string. It is borrowed if it has no escapes.
     pub(super) fn string(&mut self) -> Result<Cow<'a, str>> {
         let start = self.at + 1;
         if self.skip_string()? {
@@ -292,23 +292,23 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The first place from `at` on that is no white space.
+/// The first position from `at` on that is not white space.
 #[inline]
 fn past_space(bytes: &[u8], at: usize) -> usize {
-    // On the wire there is hardly any.
+    // JSON from an API server has almost no white space.
     match bytes.get(at) {
         Some(byte) if *byte <= b' ' => bytes.len() - past_spaces(&bytes[at..]).len(),
         _ => at,
     }
 }
 
-/// What follows the white space that is here.
+/// The text after the white space at its start.
 #[cold]
 pub(super) fn past_spaces(mut rest: &[u8]) -> &[u8] {
     const EIGHT: [u8; 8] = [b' '; 8];
     while let [b' ' | b'\n' | b'\r' | b'\t', behind @ ..] = rest {
         rest = behind;
-        // Indented text is mostly runs of spaces.
+        // Indented text has long runs of spaces.
         while let Some((&EIGHT, behind)) = rest.split_first_chunk() {
             rest = behind;
         }
@@ -316,7 +316,8 @@ pub(super) fn past_spaces(mut rest: &[u8]) -> &[u8] {
     rest
 }
 
-/// What follows the string whose opening quote has been passed; `None` if it has escapes or errors.
+/// The text after the string whose opening quote has been consumed. `None` if the string has escapes or
+/// errors.
 #[inline]
 pub(super) fn plain_string(string: &[u8]) -> Option<&[u8]> {
     match &string[plain_prefix(string)..] {
@@ -325,7 +326,7 @@ pub(super) fn plain_string(string: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// How many bytes at the front are neither `"`, `\` nor control characters.
+/// The number of leading bytes that are not `"`, `\` or control characters.
 #[inline]
 fn plain_prefix(bytes: &[u8]) -> usize {
     let mut rest = bytes;
@@ -340,16 +341,17 @@ fn plain_prefix(bytes: &[u8]) -> usize {
     bytes.len() - rest.len() + rest.iter().position(special).unwrap_or(rest.len())
 }
 
-/// Of eight bytes, the lowest first, sets the high bit of the first that is `"`, `\` or a control character; those above it may
-/// be set or not. None is set if there is no such byte.
+/// Sets the high bit of the first byte, in little-endian order, that is `"`, `\` or a control character.
+/// Higher bytes may have any high bit. The result is 0 if there is no such byte.
 #[inline]
 fn special(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHS: u64 = ONES << 7;
-    // With this bit turned, `"` is a space, and what was below a space still is: one comparison for both.
+    // Flipping this bit turns `"` into a space and keeps bytes below a space below it, so one comparison
+    // finds both.
     let turned = word ^ (ONES * 2);
     let backslash = word ^ (ONES * u64::from(b'\\'));
-    // In both a byte whose high bit comes out set was zero, or not above a space; bytes above the first such one may be marked
-    // by its borrow.
+    // In both terms, the lowest byte with its high bit set is a match. A borrow can set the high bits of the
+    // bytes above it.
     ((turned.wrapping_sub(ONES * 0x21) & !turned) | (backslash.wrapping_sub(ONES) & !backslash)) & HIGHS
 }

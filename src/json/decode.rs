@@ -1,10 +1,11 @@
-//! Typed values out of a tree. A reader notes each error with its place and goes on, so that one pass finds all.
+//! Decodes a tree into typed values. A reader records each error with its place and continues, so that one
+//! pass finds all errors.
 //!
-//! A reader that has noted an error gives `None`. Null counts as missing, as in the Kubernetes API.
+//! A reader that has recorded an error returns `None`. Null counts as missing, as in the Kubernetes API.
 
 use super::{Number, Object, Pointer, Value};
 
-/// Errors so far: where, and what is wrong.
+/// The errors so far, each with its place.
 #[derive(Debug, Default)]
 pub struct Notes(Vec<(Pointer, String)>);
 
@@ -39,7 +40,7 @@ impl IntoIterator for Notes {
 pub struct Node<'v, 'd> {
     /// The value.
     pub value: &'v Value<'d>,
-    /// Its place.
+    /// The place of the value.
     pub field: Pointer,
 }
 
@@ -49,28 +50,28 @@ impl<'v, 'd> Node<'v, 'd> {
         Self { value, field: Pointer::ROOT }
     }
 
-    /// Notes that this should be a `what`.
+    /// Records that the value should be a `what`.
     pub fn expected<T>(&self, what: &str, notes: &mut Notes) -> Option<T> {
         notes.note(&self.field, format!("must be {what}, is {}", self.value.kind()));
         None
     }
 
-    /// The map that this is.
+    /// The map. Any other value is an error.
     pub fn map(&self, notes: &mut Notes) -> Option<&'v Object<'d>> {
         self.value.as_object().or_else(|| self.expected("a map", notes))
     }
 
-    /// Whether this is a map. Anything else is noted.
+    /// Whether the value is a map. Any other value is an error.
     pub fn is_map(&self, notes: &mut Notes) -> bool {
         self.map(notes).is_some()
     }
 
-    /// The string that this is.
+    /// The string. Any other value is an error.
     pub fn string(&self, notes: &mut Notes) -> Option<&'v str> {
         self.value.as_str().or_else(|| self.expected("a string", notes))
     }
 
-    /// The string that this is, which must not be empty.
+    /// The string, which must not be empty.
     pub fn name(&self, notes: &mut Notes) -> Option<&'v str> {
         let name = self.string(notes)?;
         if name.is_empty() {
@@ -80,12 +81,12 @@ impl<'v, 'd> Node<'v, 'd> {
         Some(name)
     }
 
-    /// The boolean that this is.
+    /// The boolean. Any other value is an error.
     pub fn boolean(&self, notes: &mut Notes) -> Option<bool> {
         self.value.as_bool().or_else(|| self.expected("true or false", notes))
     }
 
-    /// The integer that this is.
+    /// The integer. Any other value is an error.
     pub fn integer(&self, notes: &mut Notes) -> Option<i64> {
         let number = self.value.as_number().or_else(|| self.expected("an integer", notes))?;
         let integer = Number::as_i64(number);
@@ -95,20 +96,20 @@ impl<'v, 'd> Node<'v, 'd> {
         integer
     }
 
-    /// The items of the list that this is; none of anything else, which is noted.
+    /// The items of the list. Any other value is an error, and has no items.
     pub fn items(&self, notes: &mut Notes) -> Vec<Self> {
         let items = self.value.as_array().or_else(|| self.expected("a list", notes)).unwrap_or_default();
         let item = |(position, value)| Self { value, field: self.field.join(usize::to_string(&position)) };
         items.iter().enumerate().map(item).collect()
     }
 
-    /// The member `name` of a map.
+    /// The member `name` of the map.
     pub fn get(&self, name: &str) -> Option<Self> {
         let value = self.value.get(name).filter(|value| !value.is_null())?;
         Some(Self { value, field: self.field.join(name) })
     }
 
-    /// The member `name`, which has to be there.
+    /// The required member `name`.
     pub fn required(&self, name: &str, notes: &mut Notes) -> Option<Self> {
         let member = self.get(name);
         if member.is_none() {
@@ -117,27 +118,27 @@ impl<'v, 'd> Node<'v, 'd> {
         member
     }
 
-    /// The member `name`, which has to be there and a map.
+    /// The required map `name`.
     pub fn required_map(&self, name: &str, notes: &mut Notes) -> Option<Self> {
         self.required(name, notes).filter(|map| map.is_map(notes))
     }
 
-    /// The member `name`, which has to be there and a string that is not empty.
+    /// The required, non-empty string `name`.
     pub fn required_name(&self, name: &str, notes: &mut Notes) -> Option<&'v str> {
         self.required(name, notes)?.name(notes)
     }
 
-    /// The string `name`; the empty one if it is missing.
+    /// The string `name`. Empty if it is missing.
     pub fn optional_string(&self, name: &str, notes: &mut Notes) -> Option<&'v str> {
         self.get(name).map_or(Some(""), |member| member.string(notes))
     }
 
-    /// The boolean `name`; false if it is missing.
+    /// The boolean `name`. `false` if it is missing.
     pub fn flag(&self, name: &str, notes: &mut Notes) -> Option<bool> {
         self.get(name).map_or(Some(false), |member| member.boolean(notes))
     }
 
-    /// The integer `name`, which must not be negative; 0 if it is missing.
+    /// The integer `name`, which must not be negative. 0 if it is missing.
     pub fn count(&self, name: &str, notes: &mut Notes) -> Option<i64> {
         let Some(member) = self.get(name) else { return Some(0) };
         let number = member.value.as_number().or_else(|| member.expected("an integer", notes))?;
@@ -148,17 +149,17 @@ impl<'v, 'd> Node<'v, 'd> {
         count
     }
 
-    /// The items of the list `name`; none if it is missing.
+    /// The items of the list `name`. Empty if it is missing.
     pub fn list(&self, name: &str, notes: &mut Notes) -> Vec<Self> {
         self.get(name).map(|list| list.items(notes)).unwrap_or_default()
     }
 
-    /// The strings in the map `name`, with their names; none if it is missing.
+    /// The strings in the map `name`, with their names. Empty if it is missing.
     pub fn strings(&self, name: &str, notes: &mut Notes) -> Vec<(&'v str, &'v str)> {
         let Some(map) = self.get(name) else { return Vec::new() };
         let members = map.map(notes).into_iter().flat_map(Object::iter);
         let string = |(name, value): (&'v str, &'v Value<'d>)| {
-            // Pointers are made only for errors: objects may have many labels and annotations.
+            // The pointer is created only for an error, because objects may have many labels and annotations.
             let string = value.as_str().or_else(|| Self { value, field: map.field.join(name) }.string(notes));
             Some((name, string?))
         };

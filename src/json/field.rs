@@ -1,12 +1,12 @@
-//! Pointers, spelled for people.
+//! Displays pointers as field paths.
 
 use std::fmt::Write as _;
 
 use super::Pointer;
 
-/// A pointer as a field path: `spec.rules[0].fort.steps`.
+/// The field path of a pointer: `spec.rules[0].fort.steps`.
 ///
-/// Names that hold something else than letters, digits, `-` and `_` are quoted: `metadata.labels["a.b/c"]`.
+/// Names with characters other than letters, digits, `-` and `_` are quoted: `metadata.labels["a.b/c"]`.
 pub fn field_path(pointer: &Pointer) -> String {
     let mut path = String::new();
     for token in pointer.tokens() {

@@ -1,19 +1,17 @@
-//! JSON as it was written: numbers keep their spelling, objects keep the order of their members,
-//! and the whole of it is bounded.
+//! JSON that preserves the spelling of numbers and the order of members, with bounded depth.
 //!
-//! Three shapes, cheapest first:
+//! There are three representations, from cheap to expensive:
 //!
-//! * [`Text`], checked, and [`Raw`], a value in it. Members can be looked up in that without building anything;
-//!   this is how the envelope of a request and the few fields that an operation needs are read.
-//! * [`Value`], a tree that borrows its strings from the text, shares its lists and objects by reference
-//!   count, and copies one only when it is changed. A revision therefore costs what it changes.
-//! * text again, compact, through [`Value`]'s [`Display`](std::fmt::Display).
+//! * [`Text`] is checked text, and [`Raw`] a value in it. Members can be looked up without building a tree.
+//!   The envelope of a request and single fields are read this way.
+//! * [`Value`] is a tree. It borrows strings from the text, shares lists and objects by reference count, and
+//!   copies them only on a change. So the cost of a revision depends on the size of the change.
+//! * Compact text is written from a [`Value`] by its [`Display`](std::fmt::Display).
 //!
-//! What is refused, and where: text that is not JSON (RFC 8259) by [`Text::parse`]; an object that holds one
-//! name twice, and containers nested deeper than [`MAX_DEPTH`], by [`Raw::to_value`]. No input, however deep,
-//! uses more than a bounded piece of stack.
+//! [`Text::parse`] refuses text that is not JSON (RFC 8259). [`Raw::to_value`] refuses duplicate names in an
+//! object, and containers nested deeper than [`MAX_DEPTH`]. Stack use is bounded for every input.
 //!
-//! This module is not specific to Kubernetes, and uses no other module of the crate.
+//! This module is independent of Kubernetes, and uses no other module of the crate.
 
 mod build;
 mod cursor;
@@ -30,7 +28,7 @@ mod value;
 mod walk;
 mod write;
 
-/// How deep containers may be nested in a [`Value`]: `[]` is one level, `[[]]` two.
+/// The maximum depth of containers in a [`Value`]: `[]` is one level, `[[]]` two.
 pub const MAX_DEPTH: usize = 512;
 
 #[cfg(test)]

@@ -1,22 +1,22 @@
-//! Numbers, kept as they were spelled.
+//! Numbers with their spelling.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 
-/// A JSON number in the spelling of its text: `1`, `1.0` and `1e0` are three different [`Number`]s.
+/// A JSON number with the spelling of its text: `1`, `1.0` and `1e0` are three different [`Number`]s.
 ///
-/// Equality compares the spelling; [`same_value`](Self::same_value) compares what is meant.
+/// Equality compares the spelling. [`same_value`](Self::same_value) compares the value.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Number<'a>(Cow<'a, str>);
 
 impl<'a> Number<'a> {
-    /// Takes text that the parser has found to be a JSON number.
+    /// Creates a number from text that the parser has checked.
     pub(super) fn from_checked(text: &'a str) -> Self {
         Self(Cow::Borrowed(text))
     }
 
-    /// The number in `text`, if the whole of it is one JSON number.
+    /// Parses `text`, if all of it is one JSON number.
     pub fn parse(text: &'a str) -> Option<Self> {
         super::cursor::is_number(text).then_some(Self(Cow::Borrowed(text)))
     }
@@ -26,28 +26,29 @@ impl<'a> Number<'a> {
         &self.0
     }
 
-    /// The integer, if the number is *spelled* as one (no fraction, no exponent) and fits.
+    /// The integer, if the number is *spelled* as an integer (no fraction, no exponent) and fits.
     ///
-    /// This is how Go's decoder reads a JSON number into an integer field.
+    /// The JSON decoder of Go reads integer fields this way.
     pub fn as_i64(&self) -> Option<i64> {
         self.0.parse().ok()
     }
 
-    /// Whether both numbers mean the same: `1`, `1.0` and `10e-1` do.
+    /// Whether both numbers have the same value, like `1`, `1.0` and `10e-1`.
     pub fn same_value(&self, other: &Number<'_>) -> bool {
         self.0 == other.0 || Decimal::of(&self.0) == Decimal::of(&other.0)
     }
 
-    /// Whether a Kubernetes API server that stores both holds the same: one keeps integers of 64 bits as they are, and
-    /// makes floating-point numbers of 64 bits of all others.
+    /// Whether a Kubernetes API server stores both numbers as the same value. It keeps 64-bit integers, and
+    /// converts all other numbers to 64-bit floats.
     pub fn same_stored(&self, other: &Number<'_>) -> bool {
         let float = |number: &Number<'_>| number.0.parse::<f64>().ok();
         self.same_value(other)
             || (self.as_i64().is_none() || other.as_i64().is_none()) && float(self) == float(other)
     }
 
-    /// The same, as an integer if it is one that a Kubernetes API server keeps as such: `1.0` is `1` there, `1e3` is `1000`, `-0.0` is
-    /// `0`. Written otherwise it would be another value than the one that is kept, each time.
+    /// The number as an API server stores it, if that is an integer: `1.0` becomes `1`, `1e3` becomes `1000`,
+    /// and `-0.0` becomes `0`. With another spelling, the value would differ from the stored one on each
+    /// revision.
     pub fn as_stored(&self) -> Number<'static> {
         const LIMIT: f64 = 9_007_199_254_740_992.0;
         match (self.as_i64(), self.0.parse::<f64>()) {
@@ -59,7 +60,7 @@ impl<'a> Number<'a> {
         }
     }
 
-    /// The same number, independent of the text that it was read from.
+    /// The same number, without a borrow of the text.
     pub fn into_owned(self) -> Number<'static> {
         Number(Cow::Owned(self.0.into_owned()))
     }
@@ -83,7 +84,8 @@ impl fmt::Debug for Number<'_> {
     }
 }
 
-/// A number as sign, significant digits and the power of ten of the last of them; one form per value.
+/// A number as a sign, the significant digits, and the power of ten of the last digit. Each value has exactly
+/// one such form.
 #[derive(PartialEq, Eq)]
 struct Decimal {
     negative: bool,
@@ -92,8 +94,8 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// The value of a checked JSON number. Exponents that do not fit are clamped: such numbers have no use here,
-    /// and comparing them as "equally enormous" harms nobody.
+    /// Parses a checked JSON number. Exponents that overflow are clamped, so extremely large numbers may
+    /// compare as equal.
     fn of(text: &str) -> Self {
         let (negative, text) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
@@ -129,8 +131,8 @@ fn parse_clamped(exponent: &str) -> i128 {
 mod tests {
     use super::Number;
 
-    /// Seen on a kube-apiserver 1.35.4, in an untyped field of a custom resource. What is no integer stays as it was spelled: it is
-    /// the same floating-point number there.
+    /// Observed on kube-apiserver 1.35.4, in an untyped field of a custom resource. Other numbers keep their
+    /// spelling, because they are the same float there.
     #[test]
     fn an_integer_is_spelled_as_an_api_server_keeps_it() {
         for (written, kept) in [

@@ -5,19 +5,19 @@ use std::fmt;
 
 use super::write_string;
 
-/// A JSON pointer: the names and indexes that lead from the root of a document to a value in it.
+/// A JSON pointer: the names and indexes that lead from the root of a document to a value.
 ///
-/// Displayed, and parsed, in the escaped form of RFC 6901: `/metadata/annotations/reviser.io~1revised`.
+/// It is displayed and parsed in the escaped form of RFC 6901: `/metadata/annotations/reviser.io~1revised`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pointer(Vec<String>);
 
-/// Why a text is no JSON pointer.
+/// Why a text is not a JSON pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PointerError {
-    /// A pointer that is not empty has to begin with `/`.
+    /// A non-empty pointer does not start with `/`.
     #[error("a JSON pointer begins with `/`")]
     NoLeadingSlash,
-    /// `~` is only allowed in `~0` (for `~`) and `~1` (for `/`).
+    /// `~` is not part of `~0` (for `~`) or `~1` (for `/`).
     #[error("in a JSON pointer `~` is written `~0`, and `/` inside a name `~1`")]
     BadEscape,
 }
@@ -26,7 +26,7 @@ impl Pointer {
     /// The pointer to the whole document.
     pub const ROOT: Self = Self(Vec::new());
 
-    /// Reads the escaped form. The empty text is the root.
+    /// Parses the escaped form. The empty text is the root.
     pub fn parse(text: &str) -> Result<Self, PointerError> {
         if text.is_empty() {
             return Ok(Self::ROOT);
@@ -37,14 +37,14 @@ impl Pointer {
         rest.split('/').map(unescape).collect::<Result<_, _>>().map(Self)
     }
 
-    /// A pointer made of these tokens, none of them escaped.
+    /// Creates a pointer from unescaped tokens.
     pub fn of<T: Into<String>>(tokens: impl IntoIterator<Item = T>) -> Self {
         Self(tokens.into_iter().map(Into::into).collect())
     }
 
     /// Appends the escaped form as a JSON string to `out`.
     pub fn write_to(&self, out: &mut String) {
-        // Nearly all tokens are plain names, which need no escape of either kind.
+        // Almost all tokens are plain names, which need neither kind of escape.
         let is_plain = |byte: u8| byte >= b' ' && !matches!(byte, b'"' | b'\\' | b'~' | b'/');
         if !self.0.iter().all(|token| token.bytes().all(is_plain)) {
             return write_string(&self.to_string(), out);
@@ -62,17 +62,17 @@ impl Pointer {
         &self.0
     }
 
-    /// Whether this is the whole document.
+    /// Whether this points to the whole document.
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Goes one step down.
+    /// Appends a token.
     pub fn push(&mut self, token: impl Into<String>) {
         self.0.push(token.into());
     }
 
-    /// This pointer and one step more.
+    /// This pointer with another token.
     #[must_use]
     pub fn join(&self, token: impl Into<String>) -> Self {
         let mut joined = self.clone();
@@ -80,31 +80,31 @@ impl Pointer {
         joined
     }
 
-    /// This pointer and all the steps of `tail`.
+    /// This pointer followed by `tail`.
     #[must_use]
     pub fn concat(&self, tail: &Self) -> Self {
         Self(self.0.iter().chain(&tail.0).cloned().collect())
     }
 
-    /// What is left of this pointer behind its first `steps` steps.
+    /// This pointer without its first `steps` tokens.
     #[must_use]
     pub fn suffix(&self, steps: usize) -> Self {
         Self(self.0[steps.min(self.0.len())..].to_vec())
     }
 
-    /// The place that this one is in; the root for the root.
+    /// The pointer to the parent. The parent of the root is the root.
     #[must_use]
     pub fn parent(&self) -> Self {
         self.prefix(self.0.len().saturating_sub(1))
     }
 
-    /// The first `steps` steps of this pointer.
+    /// The first `steps` tokens of this pointer.
     #[must_use]
     pub fn prefix(&self, steps: usize) -> Self {
         Self(self.0[..steps.min(self.0.len())].to_vec())
     }
 
-    /// Whether `other` is this place or lies below it.
+    /// Whether `other` is this place or below it.
     pub fn contains(&self, other: &Self) -> bool {
         other.0.starts_with(&self.0)
     }
@@ -120,7 +120,7 @@ impl fmt::Display for Pointer {
     }
 }
 
-/// One token in the escaped form.
+/// A token in the escaped form.
 pub(super) fn escape(token: &str) -> Cow<'_, str> {
     if token.contains(['~', '/']) {
         Cow::Owned(token.replace('~', "~0").replace('/', "~1"))

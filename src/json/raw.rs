@@ -1,4 +1,4 @@
-//! Values of a checked text that nothing has been built from yet.
+//! Values in checked text, without a tree.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,32 +10,32 @@ use super::text::Text;
 use super::walk::ValueWalk;
 use super::{Kind, MAX_DEPTH, Number, ParseError, Pointer, Value};
 
-/// A value in a [`Text`](super::Text), from which nothing has been built yet.
+/// A value in a [`Text`], without a tree.
 ///
-/// Its grammar has been checked. Who reads by name checks first that no name is there twice
-/// ([`check_names`](Self::check_names)): what is looked up is the first of several.
+/// The grammar has been checked. A caller that looks up names should first check for duplicates with
+/// [`check_names`](Self::check_names), because a lookup returns the first of several.
 #[derive(Clone, Copy)]
 pub struct Raw<'a> {
-    /// The whole text that this is a part of.
+    /// The whole text.
     text: &'a Text<'a>,
     start: usize,
     end: usize,
-    /// The first container that opens here or behind.
+    /// The number of the first container that opens here or later.
     number: usize,
 }
 
 impl<'a> Raw<'a> {
-    /// The whole value of a text, without the space around it.
+    /// The value of a text, without the white space around it.
     pub(super) fn new(text: &'a Text<'a>, start: usize, end: usize) -> Self {
         Self { text, start, end, number: 0 }
     }
 
-    /// The text of this value alone.
+    /// The text of this value.
     pub fn text(&self) -> &'a str {
         &self.text.whole()[self.start..self.end]
     }
 
-    /// How deep containers are nested: 0 for a scalar, 1 for `[]`.
+    /// The depth of nested containers: 0 for a scalar, 1 for `[]`.
     pub fn depth(&self) -> usize {
         match self.kind() {
             Kind::Array | Kind::Object => self.text.depth(self.number),
@@ -43,7 +43,7 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// What the value is.
+    /// The type of the value.
     pub fn kind(&self) -> Kind {
         match self.text.whole().as_bytes().get(self.start) {
             Some(b'{') => Kind::Object,
@@ -60,7 +60,7 @@ impl<'a> Raw<'a> {
         self.kind() == Kind::Null
     }
 
-    /// The string, if it is one.
+    /// The string. `None` for other values.
     pub fn as_str(&self) -> Result<Option<Cow<'a, str>>, ParseError> {
         match self.kind() {
             Kind::String => self.cursor().string().map(Some),
@@ -68,12 +68,12 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// The number, if it is one.
+    /// The number. `None` for other values.
     pub fn as_number(&self) -> Option<Number<'a>> {
         (self.kind() == Kind::Number).then(|| Number::from_checked(self.text()))
     }
 
-    /// Builds the tree. Refuses names that are there twice, at any level, and more than [`MAX_DEPTH`] levels.
+    /// Builds the tree. Fails for duplicate names at any level, and for more than [`MAX_DEPTH`] levels.
     pub fn to_value(&self) -> Result<Value<'a>, ParseError> {
         if self.depth() > MAX_DEPTH {
             return Err(ParseError::TooDeep { depth: self.depth() });
@@ -81,9 +81,9 @@ impl<'a> Raw<'a> {
         Builder::new(self.text()).value(MAX_DEPTH)
     }
 
-    /// The members of this object, in order; none if it is no object.
+    /// The members of an object in order. Empty for other values.
     pub fn members(&self) -> Result<Members<'a>, ParseError> {
-        // As many as an envelope and the metadata of an object have.
+        // The envelope of a request and the metadata of an object have about this number of members.
         let mut members = Vec::with_capacity(12);
         let mut walk = self.walk();
         if walk.cursor.enter_object() {
@@ -94,7 +94,7 @@ impl<'a> Raw<'a> {
         Ok(Members(members))
     }
 
-    /// The items of this list, in order; none if it is no list.
+    /// The items of a list in order. Empty for other values.
     pub fn items(&self) -> Result<Vec<Self>, ParseError> {
         let mut items = Vec::new();
         let mut walk = self.walk();
@@ -106,7 +106,7 @@ impl<'a> Raw<'a> {
         Ok(items)
     }
 
-    /// The member `name`, the first of them; `None` if it is missing or this is no object.
+    /// The first member `name`. `None` if it is missing or the value is not an object.
     pub fn get(&self, name: &str) -> Result<Option<Self>, ParseError> {
         let mut walk = self.walk();
         let mut first = true;
@@ -123,7 +123,7 @@ impl<'a> Raw<'a> {
         Ok(None)
     }
 
-    /// The value at `pointer`, through objects only.
+    /// The value at `pointer`, which may go through objects only.
     pub fn at(&self, pointer: &Pointer) -> Result<Option<Self>, ParseError> {
         let mut place = *self;
         for token in pointer.tokens() {
@@ -135,7 +135,7 @@ impl<'a> Raw<'a> {
         Ok(Some(place))
     }
 
-    /// Refuses a name that is there twice, at any level.
+    /// Fails if an object at any level has duplicate names.
     pub fn check_names(&self) -> Result<(), ParseError> {
         match self.text.repeated(self.start, self.end) {
             None => Ok(()),
@@ -143,12 +143,12 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// Where this value begins: bytes from the beginning of the whole text.
+    /// The byte offset of this value in the whole text.
     pub fn offset(&self) -> usize {
         self.start
     }
 
-    /// Where this value ends.
+    /// The byte offset of the end of this value.
     pub fn end(&self) -> usize {
         self.end
     }
@@ -157,12 +157,12 @@ impl<'a> Raw<'a> {
         Cursor::at(self.text.whole(), self.start)
     }
 
-    /// A walk over what is in this container.
+    /// A walk over the values in this container.
     fn walk(&self) -> ValueWalk<'a> {
         ValueWalk::new(self.cursor(), self.text.containers(), self.number + 1)
     }
 
-    /// The value that the walk is at, which is passed.
+    /// Consumes and returns the next value of the walk.
     #[inline]
     fn value(&self, walk: &mut ValueWalk<'a>) -> Result<Self, ParseError> {
         let (start, number) = (walk.cursor.offset(), walk.number());
@@ -171,7 +171,7 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// The members of an object as text, in order. A name may be there twice.
+/// The members of an object as text, in order. Names may be duplicate.
 #[derive(Clone, Debug, Default)]
 pub struct Members<'a>(Vec<(Cow<'a, str>, Raw<'a>)>);
 
@@ -181,22 +181,22 @@ impl<'a> Members<'a> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
     }
 
-    /// How often `name` is there.
+    /// The number of members `name`.
     pub fn count(&self, name: &str) -> usize {
         self.0.iter().filter(|(key, _)| key == name).count()
     }
 
-    /// All members, in order.
+    /// The members in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Raw<'a>)> {
         self.0.iter().map(|(name, value)| (name.as_ref(), *value))
     }
 
-    /// How many members there are.
+    /// The number of members.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no members.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Checks the grammar of a whole text and finds its containers, in one pass.
+//! Checks the grammar of a text and finds its containers, in one pass.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -6,29 +6,29 @@ use std::collections::HashSet;
 use super::cursor::{Cursor, Result, past_spaces, plain_string};
 use super::text::Container;
 
-/// Kubernetes objects have about a list or an object in so many bytes.
+/// Kubernetes objects have about one list or object in this number of bytes.
 const USUAL_BYTES_A_CONTAINER: usize = 32;
 
-/// Up to so many names of an object are compared with each other; more are put in a set.
+/// Up to this number of names in an object are compared with each other. More are put in a set.
 const FEW: usize = 24;
 
-/// In place of a closing bracket while nothing is open. UTF-8 has no such byte.
+/// The closing bracket while no container is open. This byte never occurs in UTF-8.
 const NONE: u8 = 0xff;
 
-/// A pass over a text, without recursion. Its position is the rest of the text.
+/// A pass over a text without recursion. The position is the rest of the text.
 pub(super) struct Scan<'a> {
     text: &'a str,
-    /// While a container is open, its `end` is where it begins and its `next` is the number of its parent.
+    /// While a container is open, its `end` is its start and its `next` is the number of its parent.
     containers: Vec<Container>,
-    /// The number of the innermost container that is open.
+    /// The number of the innermost open container.
     innermost: u32,
-    /// How many containers are open.
+    /// The number of open containers.
     level: u32,
-    /// The names of the open objects, outermost first, each with its place.
+    /// The names of the open objects, outermost first, each with its offset.
     names: Vec<(u32, Cow<'a, str>)>,
-    /// Where the names of each open object begin in `names`.
+    /// The start of the names of each open object in `names`.
     objects: Vec<usize>,
-    /// The places of names that their objects had before.
+    /// The offsets of duplicate names.
     repeated: Vec<u32>,
 }
 
@@ -45,9 +45,9 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Passes the value that begins at `start`, checking its grammar.
+    /// Consumes the value that begins at `start`, and checks its grammar.
     ///
-    /// Gives where it ends, the containers in it, and the places of names that their objects had before, in order.
+    /// Returns the end of the value, its containers, and the offsets of duplicate names in order.
     pub(super) fn whole(mut self, start: usize) -> Result<(usize, Vec<Container>, Vec<u32>)> {
         let rest = &self.text.as_bytes()[start..];
         let rest = match rest {
@@ -59,14 +59,14 @@ impl<'a> Scan<'a> {
         Ok((end, self.containers, self.repeated))
     }
 
-    /// What follows the list or object that begins here.
+    /// The text after the list or object at the start of `rest`.
     fn container(&mut self, mut rest: &'a [u8]) -> Result<&'a [u8]> {
         let mut closing = NONE;
         'value: loop {
             if closing == b'}' {
                 rest = self.name(rest)?;
             }
-            // A value begins here.
+            // Expects a value.
             rest = loop {
                 break match rest {
                     [b'"', string @ ..] => match plain_string(string) {
@@ -74,7 +74,7 @@ impl<'a> Scan<'a> {
                         None => self.scalar(rest)?,
                     },
                     [opening @ (b'{' | b'['), inside @ ..] => {
-                        // In ASCII, a closing bracket is two behind its opening bracket.
+                        // In ASCII, a closing bracket is the opening bracket plus 2.
                         let close = opening + 2;
                         match past_space(inside) {
                             [byte, behind @ ..] if *byte == close => {
@@ -99,7 +99,7 @@ impl<'a> Scan<'a> {
                     _ => self.scalar(rest)?,
                 };
             };
-            // A value ended here: close what it completes, or go on to its neighbour.
+            // After a value: close containers, or continue with the next item or member.
             loop {
                 match rest {
                     [b',', behind @ ..] => {
@@ -120,7 +120,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Where this rest of the text begins.
+    /// The offset of `rest` in the text.
     #[inline]
     fn offset(&self, rest: &[u8]) -> usize {
         self.text.len() - rest.len()
@@ -131,7 +131,7 @@ impl<'a> Scan<'a> {
         Cursor::at(self.text, self.offset(rest)).fail(problem)
     }
 
-    /// What follows the string, number, boolean or null that begins here.
+    /// The text after the string, number, boolean or null at the start of `rest`.
     fn scalar(&self, rest: &'a [u8]) -> Result<&'a [u8]> {
         match rest {
             [b't', b'r', b'u', b'e', behind @ ..]
@@ -145,7 +145,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Passes `"name" :` and the space before both, and notes the name.
+    /// Consumes `"name" :` with the white space before both, and records the name.
     #[inline]
     fn name(&mut self, rest: &'a [u8]) -> Result<&'a [u8]> {
         let string = match rest {
@@ -167,7 +167,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// What follows the byte that has to be here, behind some white space.
+    /// The text after the expected `byte` and the white space before it.
     #[cold]
     fn behind_space(&self, rest: &'a [u8], byte: u8, problem: &'static str) -> Result<&'a [u8]> {
         match past_spaces(rest) {
@@ -176,19 +176,19 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Passes a name that has escapes, and notes it.
+    /// Consumes and records a name with escapes.
     #[cold]
     fn escaped_name(&mut self, string: &'a [u8]) -> Result<&'a [u8]> {
         let quote = self.offset(string) - 1;
         let behind = self.scalar(&self.text.as_bytes()[quote..])?;
-        // Half a surrogate pair is refused where the name is read.
+        // Unpaired surrogates are an error only when the name is read.
         if let Ok(name) = Cursor::at(self.text, quote).string() {
             self.names.push((number(quote), name));
         }
         Ok(behind)
     }
 
-    /// Notes a container that ended as it began.
+    /// Records an empty container.
     #[inline]
     fn note_empty(&mut self, behind: &[u8]) {
         let end = number(self.offset(behind));
@@ -196,7 +196,7 @@ impl<'a> Scan<'a> {
         self.containers.push(Container { end, next, level: self.level + 1 });
     }
 
-    /// Notes that a container begins.
+    /// Records the start of a container.
     #[inline]
     fn enter(&mut self, begin: &[u8], closing: u8) {
         self.level += 1;
@@ -209,7 +209,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Notes that a container ends. Gives the closing bracket of its parent.
+    /// Records the end of a container. Returns the closing bracket of its parent.
     #[inline]
     fn leave(&mut self, behind: &[u8], closing: u8) -> u8 {
         let end = number(self.offset(behind));
@@ -230,7 +230,7 @@ impl<'a> Scan<'a> {
         opening.map_or(NONE, |opening| opening + 2)
     }
 
-    /// Finds the names of an object, which begin at `begin`, that it had before.
+    /// Finds the duplicate names of an object, whose names start at `begin`.
     fn find_repeated(&mut self, begin: usize) {
         let names = &self.names[begin..];
         if names.len() > FEW {
@@ -258,14 +258,14 @@ fn unexpected(rest: &[u8], closing: u8) -> &'static str {
 
 #[inline]
 fn past_space(rest: &[u8]) -> &[u8] {
-    // On the wire there is hardly any.
+    // JSON from an API server has almost no white space.
     match rest {
         [b' ' | b'\n' | b'\r' | b'\t', ..] => past_spaces(rest),
         _ => rest,
     }
 }
 
-/// A count of things in a text of less than 4 GiB.
+/// The text is smaller than 4 GiB, so offsets and counts fit.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "no text has as many bytes as would not fit, and nothing is counted twice"

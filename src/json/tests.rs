@@ -1,4 +1,4 @@
-//! The reader against `serde_json`, and what this module promises beyond it.
+//! Compares the parser with `serde_json`, and tests the additional guarantees of this module.
 
 use proptest::prelude::*;
 
@@ -45,7 +45,8 @@ fn pretty_text_has_a_line_for_each_member_and_item() {
 
 #[test]
 fn every_byte_of_a_string_is_looked_at_wherever_it_is() {
-    // Strings are read eight bytes at a time, so each place in a word and each end of the text is tried.
+    // Strings are read in words of eight bytes, so every position in a word and every end of the text is
+    // tested.
     let read = |text: &str| {
         let theirs = serde_json::from_str::<serde_json::Value>(text);
         let ours = Text::parse(text.as_bytes());
@@ -160,7 +161,7 @@ fn a_text_knows_of_names_that_are_there_twice_and_where() {
 
 #[test]
 fn names_are_compared_whole_whatever_their_number_and_length() {
-    // Names that differ in one byte only, at each place in turn; then one of them once more.
+    // Names that differ in one byte, at each position. Then one of them is repeated.
     for length in [1, 2, 7, 8, 9, 15, 16, 17, 40] {
         let mut names = vec!["x".repeat(length)];
         for place in 0..length {
@@ -278,7 +279,7 @@ fn numbers_compare_by_value_only_when_asked() {
 
 #[test]
 fn pointers_escape_as_rfc_6901_says() {
-    // RFC 6901 section 5, the document and its pointers.
+    // The document and the pointers of RFC 6901, section 5.
     let document = parse(
         r#"{"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\j":5,"k\"l":6," ":7,"m~n":8}"#,
     )
@@ -327,7 +328,7 @@ fn objects_are_equal_in_any_order_of_their_members() {
     assert_ne!(parse(r#"{"a":1}"#), parse(r#"{"a":1.0}"#));
 }
 
-/// Text near JSON: mostly right, sometimes not.
+/// Text that is mostly valid JSON.
 fn almost_json() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         Just("null".to_owned()),
@@ -353,7 +354,8 @@ fn almost_json() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4096))]
 
-    /// We accept what `serde_json` accepts and read the same out of it; duplicates are the one difference.
+    /// The parser accepts the same text as `serde_json` and reads the same values, except for duplicate
+    /// names.
     #[test]
     fn the_reader_agrees_with_serde_json(text in almost_json()) {
         let theirs = serde_json::from_str::<serde_json::Value>(&text);
@@ -367,12 +369,12 @@ proptest! {
         }
     }
 
-    /// Text is accepted or not, whichever way it is read; and what is looked up in it is what is built of it.
+    /// A lookup in the text and the tree accept the same text and give the same values.
     #[test]
     fn looking_up_and_building_agree(text in almost_json()) {
         let built = parse(&text);
         let checked = Text::parse(text.as_bytes());
-        // Surrogates are only looked at where something is built, and repeated names where somebody asks.
+        // Surrogates are checked only when a tree is built, and duplicate names only on request.
         prop_assert!(checked.is_ok() || built.is_err());
         if let Ok(checked) = &checked {
             let twice = matches!(built, Err(ParseError::Duplicate { .. }));
@@ -400,7 +402,7 @@ proptest! {
         }
     }
 
-    /// Whatever the bytes, there is an answer.
+    /// No input panics.
     #[test]
     fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
         let _ = Value::parse(&bytes);

@@ -1,39 +1,40 @@
-//! Checked text, and where its containers end.
+//! Checked text with the positions of its containers.
 
 use super::cursor::{Cursor, Result};
 use super::error::ParseError;
 use super::raw::Raw;
 use super::scan::Scan;
 
-/// A text that is one JSON value, with a note of where each list and each object in it ends.
+/// A text with one JSON value, and the end of each list and object in it.
 ///
-/// The notes are what makes [`Raw`] cheap: to look something up in it passes over whole containers in one step.
+/// With these positions, a lookup in a [`Raw`] skips a whole container in one step.
 #[derive(Debug)]
 pub struct Text<'a> {
     whole: &'a str,
     start: usize,
     end: usize,
     containers: Vec<Container>,
-    /// Where names are that their objects had before, in order.
+    /// The offsets of duplicate names, in order.
     repeated: Vec<u32>,
 }
 
-/// One list or object. They are kept in the order in which they open.
+/// A list or an object. Containers are in the order in which they open.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Container {
-    /// Bytes before the place behind its closing bracket.
+    /// The offset after its closing bracket.
     pub(super) end: u32,
-    /// The number of the first container that opens behind it.
+    /// The number of the first container that opens after it.
     pub(super) next: u32,
-    /// How many containers it is in, itself counted.
+    /// The nesting level. An outermost container has level 1.
     pub(super) level: u32,
 }
 
 impl<'a> Text<'a> {
-    /// Checks `bytes`: UTF-8, one JSON value, nothing but space around it. The text may be nested as deep as it is long.
+    /// Checks that `bytes` is UTF-8 with one JSON value, surrounded only by white space. The depth is not
+    /// limited.
     ///
-    /// Names that are there twice are noted; [`Raw::check_names`] tells. Depth, and whether surrogates come in pairs, is
-    /// looked at where something is read out of the text.
+    /// Duplicate names are recorded and reported by [`Raw::check_names`]. Depth and surrogate pairs are
+    /// checked when a value is read from the text.
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         let text = std::str::from_utf8(bytes)
             .map_err(|error| ParseError::Encoding { offset: error.valid_up_to() })?;
@@ -67,7 +68,7 @@ impl Text<'_> {
         &self.containers
     }
 
-    /// How deep the containers in container `number` are nested, itself counted.
+    /// The depth of container `number`, including itself.
     pub(super) fn depth(&self, number: usize) -> usize {
         let Some(own) = self.containers.get(number) else { return 0 };
         let inside = self.containers.get(number..own.next as usize).unwrap_or_default();
@@ -75,7 +76,7 @@ impl Text<'_> {
         (deepest - own.level) as usize + 1
     }
 
-    /// The first place between these two where a name is that its object had before.
+    /// The offset of the first duplicate name between `start` and `end`.
     pub(super) fn repeated(&self, start: usize, end: usize) -> Option<usize> {
         let first = self.repeated.partition_point(|place| (*place as usize) < start);
         self.repeated.get(first).map(|place| *place as usize).filter(|place| *place < end)

@@ -1,21 +1,21 @@
-//! Strings with escapes.
+//! Unescapes strings.
 
 use super::cursor::{Cursor, Result};
 
-/// What the rest of `cursor` means: a string whose escapes have been checked, without its quotes.
+/// Unescapes the rest of `cursor`: a string without its quotes, whose escapes have been checked.
 pub(super) fn unescape(mut cursor: Cursor<'_>) -> Result<String> {
     let mut out = String::new();
     loop {
         out.push_str(cursor.plain());
         match cursor.bump() {
             None => return Ok(out),
-            // Nothing else ends a plain piece of checked text.
+            // In checked text, only a backslash can follow.
             Some(_backslash) => out.push(escape(&mut cursor)?),
         }
     }
 }
 
-/// The character of the escape whose backslash has been passed.
+/// The character of the escape whose backslash has been consumed.
 fn escape(cursor: &mut Cursor<'_>) -> Result<char> {
     Ok(match cursor.bump() {
         Some(b'b') => '\u{8}',
@@ -24,7 +24,7 @@ fn escape(cursor: &mut Cursor<'_>) -> Result<char> {
         Some(b'r') => '\r',
         Some(b't') => '\t',
         Some(b'u') => unicode(cursor)?,
-        // `"`, `\` and `/` stand for themselves; nothing else passed the check.
+        // `"`, `\` and `/` stand for themselves. The check accepts no other characters.
         Some(plain) => char::from(plain),
         None => return cursor.fail("the text ends inside a string"),
     })
@@ -36,7 +36,7 @@ fn unicode(cursor: &mut Cursor<'_>) -> Result<char> {
     if let Some(character) = char::from_u32(first) {
         return Ok(character);
     }
-    // Of a pair the first half is 0xd800 to 0xdbff, the second 0xdc00 to 0xdfff.
+    // The first half of a pair is 0xd800 to 0xdbff, the second 0xdc00 to 0xdfff.
     if !(0xd800..0xdc00).contains(&first) || (cursor.bump(), cursor.bump()) != (Some(b'\\'), Some(b'u')) {
         return cursor.fail(PROBLEM);
     }

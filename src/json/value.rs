@@ -1,4 +1,4 @@
-//! The tree.
+//! The JSON tree.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,26 +9,26 @@ use super::{Number, ParseError, Pointer};
 
 /// A JSON value.
 ///
-/// Lists and objects are shared: a clone costs a reference count, and [`array_mut`](Self::array_mut) and
-/// [`object_mut`](Self::object_mut) copy one level if it is shared. Equality is that of what a
-/// JSON patch can see: the spelling of numbers counts, the order of an object's members does not.
+/// Lists and objects are shared: a clone only increments a reference count, and
+/// [`array_mut`](Self::array_mut) and [`object_mut`](Self::object_mut) copy one level if it is shared.
+/// Equality is that of JSON patches: the spelling of numbers counts, the order of members does not.
 #[derive(Clone)]
 pub enum Value<'a> {
     /// `null`
     Null,
     /// `true` and `false`
     Bool(bool),
-    /// A number, as spelled.
+    /// A number with its spelling.
     Number(Number<'a>),
-    /// A string, unescaped.
+    /// An unescaped string.
     String(Cow<'a, str>),
     /// A list.
     Array(Arc<[Self]>),
-    /// An object; in Kubernetes' words a map.
+    /// An object. Kubernetes calls it a map.
     Object(Object<'a>),
 }
 
-/// What a [`Value`] is, for messages and comparisons.
+/// The type of a [`Value`], for messages and comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `null`
@@ -59,28 +59,28 @@ impl fmt::Display for Kind {
 }
 
 impl<'a> Value<'a> {
-    /// Reads one value, with nothing but space around it. What is refused is what [`Text::parse`](super::Text::parse) and
-    /// [`Raw::to_value`](super::Raw::to_value) refuse.
+    /// Parses one value. Only white space may surround it. Fails like [`Text::parse`](super::Text::parse) and
+    /// [`Raw::to_value`](super::Raw::to_value).
     pub fn parse(bytes: &'a [u8]) -> Result<Self, ParseError> {
         super::build::parse(bytes)
     }
 
-    /// A string value.
+    /// Creates a string.
     pub fn string(text: impl Into<Cow<'a, str>>) -> Self {
         Self::String(text.into())
     }
 
-    /// A list.
+    /// Creates a list.
     pub fn array(items: Vec<Self>) -> Self {
         Self::Array(items.into())
     }
 
-    /// An empty object.
+    /// Creates an empty object.
     pub fn empty_object() -> Self {
         Self::Object(Object::new())
     }
 
-    /// What this value is.
+    /// The type of this value.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Null => Kind::Null,
@@ -97,7 +97,7 @@ impl<'a> Value<'a> {
         matches!(self, Self::Null)
     }
 
-    /// The string, if it is one.
+    /// The string. `None` for other values.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::String(text) => Some(text),
@@ -105,7 +105,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The boolean, if it is one.
+    /// The boolean. `None` for other values.
     pub fn as_bool(&self) -> Option<bool> {
         match self {
             Self::Bool(flag) => Some(*flag),
@@ -113,7 +113,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The number, if it is one.
+    /// The number. `None` for other values.
     pub fn as_number(&self) -> Option<&Number<'a>> {
         match self {
             Self::Number(number) => Some(number),
@@ -121,7 +121,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The list, if it is one.
+    /// The items of the list. `None` for other values.
     pub fn as_array(&self) -> Option<&[Self]> {
         match self {
             Self::Array(items) => Some(items),
@@ -129,7 +129,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The object, if it is one.
+    /// The object. `None` for other values.
     pub fn as_object(&self) -> Option<&Object<'a>> {
         match self {
             Self::Object(object) => Some(object),
@@ -137,7 +137,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The items of the list, to be changed; copied first if they are shared.
+    /// The mutable items of the list. They are copied first if they are shared.
     pub fn array_mut(&mut self) -> Option<&mut [Self]> {
         match self {
             Self::Array(items) => Some(Arc::make_mut(items)),
@@ -145,7 +145,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The object, to be changed.
+    /// The mutable object. `None` for other values.
     pub fn object_mut(&mut self) -> Option<&mut Object<'a>> {
         match self {
             Self::Object(object) => Some(object),
@@ -153,12 +153,12 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The member `name`, if this is an object that has it.
+    /// The member `name`. `None` if it is missing or the value is not an object.
     pub fn get(&self, name: &str) -> Option<&Self> {
         self.as_object()?.get(name)
     }
 
-    /// The value at `pointer`: members by name, list items by index.
+    /// The value at `pointer`: members by name, items by index.
     pub fn at(&self, pointer: &Pointer) -> Option<&Self> {
         pointer.tokens().iter().try_fold(self, |value, token| match value {
             Self::Object(object) => object.get(token),
@@ -167,7 +167,7 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// Whether both are the same piece of memory, so that nothing below can differ.
+    /// Whether both values share their memory, so that they can't differ.
     pub fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Array(a), Self::Array(b)) => Arc::ptr_eq(a, b),
@@ -176,7 +176,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The same with all integers [as an API server keeps them](Number::as_stored).
+    /// A copy with all integers [as an API server stores them](Number::as_stored).
     pub fn as_stored(&self) -> Value<'static> {
         match self {
             Self::Number(number) => Value::Number(number.as_stored()),
@@ -188,7 +188,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The same value, independent of the text that it was read from.
+    /// The same value, without a borrow of the text.
     pub fn into_owned(self) -> Value<'static> {
         match self {
             Self::Null => Value::Null,
@@ -203,7 +203,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// A list index as RFC 6901 spells it: digits without a leading zero.
+/// A list index as in RFC 6901: digits without a leading zero.
 fn index(token: &str) -> Option<usize> {
     let canonical = token == "0" || (!token.starts_with(['0', '+']) && !token.is_empty());
     if canonical { token.parse().ok() } else { None }
@@ -249,16 +249,16 @@ impl From<String> for Value<'_> {
     }
 }
 
-/// The members of a JSON object, in the order of their text. No name is there twice.
+/// The members of a JSON object in the order of their text. Names are unique.
 ///
-/// They are shared by clones; a change copies them first if they are. To build a large object, collect it.
+/// Clones share the members. A change copies them first if they are shared. To build a large object, collect
+/// it.
 #[derive(Clone)]
 pub struct Object<'a>(Arc<[Member<'a>]>);
 
-/// A name and its value.
 pub(super) type Member<'a> = (Cow<'a, str>, Value<'a>);
 
-/// Objects with more members than this are compared through an index.
+/// Objects with more members than this are compared with an index.
 const INDEXED_ABOVE: usize = 16;
 
 impl<'a> Object<'a> {
@@ -267,7 +267,7 @@ impl<'a> Object<'a> {
         Self(Arc::from([]))
     }
 
-    /// Takes members whose names the parser has found to differ.
+    /// Creates an object from members with unique names.
     pub(super) fn from_checked(members: impl Iterator<Item = Member<'a>>) -> Self {
         Self(members.collect())
     }
@@ -276,12 +276,12 @@ impl<'a> Object<'a> {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// How many members there are.
+    /// The number of members.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no members.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -291,13 +291,13 @@ impl<'a> Object<'a> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    /// The member `name`, to be changed.
+    /// The mutable member `name`.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Value<'a>> {
         let position = self.position(name)?;
         Some(&mut Arc::make_mut(&mut self.0)[position].1)
     }
 
-    /// Sets the member `name`: in its place if it is there, else at the end. Gives what was there.
+    /// Sets the member `name`, in its place if it exists, else at the end. Returns the previous value.
     pub fn insert(&mut self, name: impl Into<Cow<'a, str>>, value: Value<'a>) -> Option<Value<'a>> {
         let name = name.into();
         if let Some(present) = self.get_mut(&name) {
@@ -307,14 +307,14 @@ impl<'a> Object<'a> {
         None
     }
 
-    /// Puts the new member `name` in front of the one at `position`, or at the end if there is none.
+    /// Inserts the new member `name` before `position`, or at the end if the position is too large.
     pub fn insert_at(&mut self, position: usize, name: impl Into<Cow<'a, str>>, value: Value<'a>) {
         let mut members = self.0.to_vec();
         members.insert(position.min(members.len()), (name.into(), value));
         self.0 = members.into();
     }
 
-    /// Takes the member `name` out; the others keep their order.
+    /// Removes and returns the member `name`. The others keep their order.
     pub fn remove(&mut self, name: &str) -> Option<Value<'a>> {
         let position = self.position(name)?;
         let mut members = self.0.to_vec();
@@ -332,13 +332,13 @@ impl<'a> Object<'a> {
         self.0.iter().map(|(name, value)| (name.as_ref(), value))
     }
 
-    /// The same members, to be found in constant time; for walks over all of them.
+    /// An index of the members for lookups in constant time. It pays off for walks over all members.
     pub fn index(&self) -> Index<'_, 'a> {
         Index { object: self, names: (self.len() > INDEXED_ABOVE).then(|| self.iter().collect()) }
     }
 }
 
-/// An [`Object`] whose members are found in constant time.
+/// An index of the members of an [`Object`], for lookups in constant time.
 #[derive(Debug)]
 pub struct Index<'o, 'a> {
     object: &'o Object<'a>,
@@ -363,7 +363,7 @@ impl PartialEq for Object<'_> {
         if self.len() != other.len() {
             return false;
         }
-        // Nearly always the order is the same too; only from the first difference on are names looked up.
+        // The order is almost always the same. Names are looked up only from the first difference on.
         let same = self.0.iter().zip(other.0.iter()).take_while(|((a, _), (b, _))| a == b).count();
         if !self.0[..same].iter().zip(&other.0[..same]).all(|((_, a), (_, b))| a == b) {
             return false;
@@ -385,7 +385,7 @@ impl Default for Object<'_> {
 }
 
 impl<'a, N: Into<Cow<'a, str>>> FromIterator<(N, Value<'a>)> for Object<'a> {
-    /// Later members win over earlier ones of the same name.
+    /// A later member replaces an earlier member with the same name.
     fn from_iter<I: IntoIterator<Item = (N, Value<'a>)>>(members: I) -> Self {
         let mut list: Vec<Member<'a>> = Vec::new();
         let mut positions: HashMap<Cow<'a, str>, usize> = HashMap::new();

@@ -1,18 +1,18 @@
-//! Walks over the values of a container.
+//! Walks over the values in a container.
 
 use super::cursor::{Cursor, Result};
 use super::text::Container;
 
-/// A walk over the values of a container, which passes over the containers in it.
+/// A walk over the values in a container. It skips nested containers.
 pub(super) struct ValueWalk<'a> {
     pub(super) cursor: Cursor<'a>,
     containers: &'a [Container],
-    /// The next container that opens.
+    /// The number of the next container that opens.
     number: usize,
 }
 
 impl<'a> ValueWalk<'a> {
-    /// A walk from `cursor` on. `number` is that of the first container that opens there or behind.
+    /// A walk from `cursor` on. `number` is the number of the first container that opens there or later.
     pub(super) fn new(cursor: Cursor<'a>, containers: &'a [Container], number: usize) -> Self {
         Self { cursor, containers, number }
     }
@@ -22,7 +22,7 @@ impl<'a> ValueWalk<'a> {
         self.number
     }
 
-    /// Passes the value that begins here.
+    /// Consumes the value at the cursor.
     #[inline]
     pub(super) fn pass(&mut self) -> Result<()> {
         match (self.cursor.peek(), self.containers.get(self.number)) {

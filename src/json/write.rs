@@ -1,4 +1,4 @@
-//! Text out of a tree: compact, in the order of the tree, with as few escapes as RFC 8259 allows.
+//! Writes trees as text: compact, in the order of the tree, with as few escapes as RFC 8259 allows.
 
 use std::fmt::{self, Write as _};
 
@@ -29,7 +29,7 @@ impl Value<'_> {
 }
 
 impl Value<'_> {
-    /// How many bytes the compact text has, about: escapes are not counted. Nobody counts on beyond `limit`.
+    /// The approximate number of bytes of the compact text, without escapes. Counting stops at `limit`.
     pub fn size_up_to(&self, limit: usize) -> usize {
         let mut size = 0;
         let mut pending = vec![self];
@@ -54,7 +54,7 @@ impl Value<'_> {
         size
     }
 
-    /// Appends the text with a line for each member and item, for people: two spaces a level.
+    /// Appends readable text: a line for each member and item, indented by two spaces for each level.
     pub fn write_pretty_to(&self, out: &mut String) {
         self.write_indented(0, out);
     }
