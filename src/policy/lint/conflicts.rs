@@ -44,7 +44,7 @@ pub(super) fn all(material: &Material<'_>, idle: &BTreeSet<(usize, usize)>, find
     let mut reported = BTreeSet::new();
     for writers in writers.values() {
         for (position, later) in writers.iter().enumerate() {
-            // Only the last rule that differs is reported. Earlier ones are reported at that rule.
+            // Only the last earlier rule that differs is reported. That rule has its own finding.
             let earlier = writers[..position]
                 .iter()
                 .rev()

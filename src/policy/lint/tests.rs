@@ -102,7 +102,7 @@ fn a_part_of_0_is_told_where_it_is_refused() {
             assert_eq!(found(autoscaler, path, enough), [""; 0]);
         }
     }
-    // Whether other fields conflict depends on the object.
+    // Whether these fields may be 0 depends on other fields of the object.
     let deployment = r#"{"apiVersion":"apps/v1","kind":"Deployment"}"#;
     for path in ["/spec/replicas", "/spec/strategy/rollingUpdate/maxUnavailable"] {
         assert_eq!(found(deployment, path, ""), [""; 0]);

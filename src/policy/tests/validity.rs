@@ -127,7 +127,7 @@ fn what_the_object_broke_before_is_not_refused() {
         );
         revised("apps/v1", "Deployment", &rules, &object).unwrap();
     }
-    // Another error of the same type is new.
+    // A further invalid name is an error of the rules.
     let object = DEPLOYMENT.replace("{name: web, image: web}", "{name: WEB}");
     let rules = strategic("{template: {spec: {containers: [{name: LOG, image: l}]}}}");
     let refusal = revised("apps/v1", "Deployment", &rules, &object).unwrap_err();
