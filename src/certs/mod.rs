@@ -1,4 +1,4 @@
-//! Certificates: issuing them, reading them from PEM, and writing them into a directory.
+//! Issues certificates, reads them from PEM, and writes them into a directory.
 //!
 //! * [`Authority`] is a certificate authority, new or read from `ca.crt` and `ca.key`. It issues server
 //!   certificates. [`self_signed`] issues a self-signed certificate.

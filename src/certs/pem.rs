@@ -1,4 +1,4 @@
-//! Reading certificates and keys from PEM.
+//! Reads certificates and keys from PEM.
 
 use std::{
     fmt,

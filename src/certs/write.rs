@@ -1,4 +1,4 @@
-//! Writing certificates and keys into a directory.
+//! Writes certificates and keys into a directory.
 
 use std::{
     fs, io,

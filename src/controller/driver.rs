@@ -1,4 +1,4 @@
-//! Watches Works and bindings, and does what [`Planner`] says.
+//! Watches Works and bindings, and executes the decisions of [`Planner`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::pending;

@@ -7,7 +7,7 @@
 //! * `status` computes the `status` of a policy. Pure.
 //!
 //! A touch is a merge patch of `{}`: the API server calls the Work door, which revises the Work. The controller never writes
-//! the content of a Work, so two replicas that both believe to be elected only do the work twice.
+//! the content of a Work, so two replicas that both act as elected only do the work twice.
 //!
 //! It stops before another replica can be elected. The number of calls at a time and in a second is limited, failed calls are
 //! repeated with exponential backoff, and Works that are in sync are not touched.

@@ -69,7 +69,7 @@ impl Policies {
         self.set.digest() != other.set.digest() || faulty(self) != faulty(other)
     }
 
-    /// What the policies say about allocations.
+    /// The allocations of the policies.
     pub(super) fn allocations(&self) -> Allocations {
         let ends_with_time =
             |handover: &Handover| matches!(handover, Handover::AfterRelease { timeout: Some(_) });

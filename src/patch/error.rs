@@ -56,7 +56,7 @@ pub enum PatchErrorKind {
     NotAList {
         /// The directive.
         directive: String,
-        /// What is there.
+        /// The type found.
         found: Kind,
     },
     /// A directive has an item that cannot be compared.
@@ -64,7 +64,7 @@ pub enum PatchErrorKind {
     BadItem {
         /// The directive.
         directive: String,
-        /// What is there.
+        /// The type found.
         found: Kind,
     },
     /// The patch sets a field that `$retainKeys` does not list.

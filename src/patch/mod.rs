@@ -1,4 +1,4 @@
-//! Creates and applies patches. This module knows no policies and no protocol.
+//! Creates and applies patches. This module is independent of policies and protocols.
 //!
 //! [`diff`] creates the JSON patch (RFC 6902) that turns one value into another. The patch is minimal as
 //! docs/interpreter.md ("The patch") defines it, and depends only on the two values. Builds with debug

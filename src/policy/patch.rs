@@ -47,7 +47,7 @@ pub(super) fn patch(node: Node<'_>, expressions: &mut Expressions, notes: &mut N
         notes.note(field, "is for the type Strategic, which merges lists");
     }
     let value = read(given, &place, notes)?;
-    // If one expression gives the whole patch, the patch can be checked only with an object.
+    // If the whole patch is one expression, it can be checked only with an object.
     let is_expression = value.as_str().is_some_and(Template::is_one_expression);
     if !is_expression {
         check(kind, &value, &place, notes);
@@ -192,7 +192,7 @@ pub(super) fn check_identity(value: &Value<'_>, place: &Pointer, notes: &mut Not
                 notes.note(&place.concat(&at).join("$patch"), reason);
             }
             Some(Value::Object(map)) => check_keys(map, &at, place, notes),
-            // An expression may give a map without protected fields.
+            // An expression may return a map without protected fields.
             Some(Value::String(text)) if text.contains("${") => {}
             Some(_) if !at.is_root() => notes.note(&place.concat(&at), protected_by(&at).unwrap_or_default()),
             _ => {}

@@ -27,7 +27,7 @@ pub struct ElectionOptions {
     pub retry_period: Duration,
 }
 
-/// A lease, as it is stored.
+/// A stored lease.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lease {
     /// The identity of the holder. Empty if the lease was released.

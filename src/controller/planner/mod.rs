@@ -1,6 +1,6 @@
 //! Decides which Works to touch when.
 //!
-//! Pure: events and the time are arguments, and [`Planner::next`] says what to do. Level-triggered: decisions follow from the
+//! Pure: events and the time are arguments, and [`Planner::next`] returns the next action. Level-triggered: decisions follow from the
 //! known state of Works and bindings, so a lost event only delays them.
 //!
 //! A Work is touched
@@ -53,7 +53,7 @@ impl fmt::Display for WorkName {
     }
 }
 
-/// A Work as it was observed, and its sync state under the policies of the epoch.
+/// An observed Work, and its sync state under the policies of the epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObservedWork {
     /// `metadata.uid`
@@ -99,21 +99,21 @@ pub enum Next {
     Wait(Option<Moment>),
 }
 
-/// What a set of policies says about allocations.
+/// The allocations of a set of policies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Allocations {
-    /// Those whose handover ends with time.
+    /// The allocations whose handover ends with time.
     pub timed: BTreeSet<String>,
-    /// All that are defined; `None` if a policy is invalid.
+    /// All defined allocations. `None` if a policy is invalid.
     pub defined: Option<BTreeSet<String>>,
 }
 
 /// How many Works a policy selects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkCounts {
-    /// All of them.
+    /// All selected Works.
     pub total: usize,
-    /// Those in sync.
+    /// The selected Works that are in sync.
     pub current: usize,
 }
 
@@ -124,7 +124,7 @@ pub struct Planner {
     groups: BTreeMap<BindingName, Group>,
     queue: Queue,
     rate_limiter: RateLimiter,
-    /// Touches that have not been answered, each with the policies by which it was decided.
+    /// Touches that have not been answered, each with the epoch in which it was decided.
     under_way: BTreeMap<WorkName, u64>,
     epoch: u64,
     /// When touches under the policies of this epoch may begin.
@@ -132,7 +132,7 @@ pub struct Planner {
     allocations: Allocations,
     /// Whether all Works have been listed under these policies.
     works_listed: bool,
-    /// The Works of earlier epochs that the watch has not shown in this one.
+    /// The Works of earlier epochs that the watch has not reported in this one.
     unlisted: BTreeSet<WorkName>,
     /// Whether all bindings have been listed, by [`Scope`].
     bindings_listed: [bool; 2],

@@ -77,7 +77,7 @@ pub fn merge<'a>(object: &Value<'a>, patch: &Value<'a>, schema: &Schema) -> Resu
     Ok(Merged { value, shortened: log.into_shortened() })
 }
 
-/// The value that [`merge`] gives.
+/// The value that [`merge`] returns.
 pub fn apply<'a>(object: &Value<'a>, patch: &Value<'a>, schema: &Schema) -> Result<Value<'a>, PatchError> {
     merge(object, patch, schema).map(|merged| merged.value)
 }

@@ -149,7 +149,7 @@ impl<'t> Operation<'t> {
     }
 }
 
-/// The operations of a JSON patch, without those that an expression gives.
+/// The operations of a JSON patch, without those that an expression returns.
 pub(in crate::policy) fn operations(patch: &Templated) -> Vec<Operation<'_>> {
     fn operation((position, item): (usize, Part<'_>)) -> Option<Operation<'_>> {
         let members = item.members();
@@ -165,7 +165,7 @@ pub(in crate::policy) fn operations(patch: &Templated) -> Vec<Operation<'_>> {
     Part::Templated(patch).items().into_iter().enumerate().filter_map(operation).collect()
 }
 
-/// All operations of a JSON patch. `None` if an expression gives one of them or its path.
+/// All operations of a JSON patch. `None` if an expression returns one of them or its path.
 pub(super) fn all_operations(patch: &Templated) -> Option<Vec<Operation<'_>>> {
     let operations = operations(patch);
     let is_whole =
@@ -183,7 +183,7 @@ pub(super) fn is_in_list(path: &str) -> bool {
 
 struct Leaf {
     place: WritePath,
-    /// `None` if an expression gives it.
+    /// `None` if it comes from an expression.
     value: Option<String>,
     /// The place in the patch.
     field: Pointer,
