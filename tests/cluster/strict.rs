@@ -198,7 +198,7 @@ fn object(api_version: &str, kind: &str, namespace: &str, template: &[&str]) -> 
     object
 }
 
-/// The output of `preview` for two clusters; `None` if it refuses or warns.
+/// The output of `preview` for two clusters; empty if it refuses or warns.
 fn fine(directory: &Path, policy: &str, object: &Value) -> Vec<Value> {
     let write = |file: &str, text: &str| {
         let path = directory.join(file);
