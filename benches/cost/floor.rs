@@ -1,8 +1,8 @@
 //! The floor: the least that an HTTPS server written with hyper and rustls can do.
 //!
-//! It reads the whole body and sends a fixed reply of the size of a usual one. It has no router, no log line, no
-//! metric, no limit and no deadline, and chooses the protocol by ALPN alone. What it costs is the price of TLS,
-//! HTTP and the sockets, which no server of this build can go below; the bars are multiples of it.
+//! It reads the whole body and sends a fixed reply of the size of a usual one. It has no router, no log line,
+//! no metric, no limit and no deadline, and chooses the protocol by ALPN alone. What it costs is the price of
+//! TLS, HTTP and the sockets, which no server of this build can go below; the bars are multiples of it.
 
 use std::hash::{DefaultHasher, Hasher as _};
 use std::hint::black_box;
@@ -36,8 +36,8 @@ pub(crate) const EXPECT: Expect = Expect { echo: false, holds: &[r#""patchType":
 
 /// Serves until the process is killed. Its address is the one line on stdout.
 ///
-/// `work` is how often each body is hashed before the reply: 0 for the floor, more for a server that is known to
-/// be heavier, with which the method can be tried.
+/// `work` is how often each body is hashed before the reply: 0 for the floor, more for a server that is known
+/// to be heavier, with which the method can be tried.
 pub(crate) fn run(work: u32) -> anyhow::Result<()> {
     // As the server under test: one worker a core, unless the environment says otherwise.
     let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -219,7 +219,8 @@ async fn send_on(
 }
 
 fn request(load: &Load, uid: &str) -> anyhow::Result<Request<Full<Bytes>>> {
-    // The headers that the callers send. HTTP/2 takes scheme and authority from the URI, HTTP/1.1 requires a path.
+    // The headers that the callers send. HTTP/2 takes scheme and authority from the URI, HTTP/1.1 requires a
+    // path.
     let uri = match load.protocol {
         Protocol::Http1 => format!("{}?timeout=10s", load.path),
         Protocol::Http2 => format!("https://{}{}?timeout=10s", load.address, load.path),

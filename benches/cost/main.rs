@@ -1,12 +1,15 @@
-//! What reviser costs, as a multiple of what any HTTPS server of this build costs: `cargo bench --bench cost`.
+//! What reviser costs, as a multiple of what any HTTPS server of this build costs: `cargo bench --bench
+//! cost`.
 //!
-//! One run starts a floor (see [`floor`]) and `reviser serve`, sends both the same requests in turn, and prints the
-//! CPU time per request of each, their ratio, memory, time to start and size of the binary, against the bars.
-//! Only ratios of one run mean anything: the same machine gives other microseconds the next minute.
+//! One run starts a floor (see [`floor`]) and `reviser serve`, sends both the same requests in turn, and
+//! prints the CPU time per request of each, their ratio, memory, time to start and size of the binary,
+//! against the bars. Only ratios of one run mean anything: the same machine gives other microseconds the next
+//! minute.
 //!
-//! It is no test. A missed bar is printed and the exit code is 0 all the same, unless `REVISER_BENCH_CHECK=1` is
-//! set (then 1); a wrong reply, or a server that does not start, always is 1. Without `--bench`, which `cargo bench`
-//! gives, it only makes sure that everything answers: the figures then mean nothing. It needs Linux, for `/proc`.
+//! It is no test. A missed bar is printed and the exit code is 0 all the same, unless `REVISER_BENCH_CHECK=1`
+//! is set (then 1); a wrong reply, or a server that does not start, always is 1. Without `--bench`, which
+//! `cargo bench` gives, it only makes sure that everything answers: the figures then mean nothing. It needs
+//! Linux, for `/proc`.
 
 mod floor;
 mod load;
@@ -47,8 +50,8 @@ struct Args {
     /// How many rounds to measure.
     #[arg(long, default_value_t = 150)]
     rounds: usize,
-    /// Measure another floor in place of reviser, made heavier by hashing each body so often: 0 must come out as a
-    /// ratio of 1.
+    /// Measure another floor in place of reviser, made heavier by hashing each body so often: 0 must come out
+    /// as a ratio of 1.
     #[arg(long, value_name = "TIMES")]
     against_floor: Option<u32>,
     /// Let the kernel choose the cores. The ratios are then far less steady.

@@ -1,12 +1,12 @@
 //! The method: the two servers in turn, round by round, and the median of the ratios of the rounds.
 //!
-//! CPU time per request is no constant of a server. First, it hangs on where the kernel puts the threads: a wake-up
-//! of another core costs more than the rest of a request may be worth, and one and the same server needs half as much
-//! again for seconds on end if its threads sit apart. So everything runs on one core, see [`pin`]; the floor is at
-//! its lowest then, which makes the ratio the strictest. Second, it goes up and down with the caches on a busy
-//! machine. Two batches that follow each other closely see the same machine, so their ratio is steadier than either
-//! figure, and many short rounds do better than few long ones. Which server goes first changes every round, so that a
-//! drift does not favour one.
+//! CPU time per request is no constant of a server. First, it hangs on where the kernel puts the threads: a
+//! wake-up of another core costs more than the rest of a request may be worth, and one and the same server
+//! needs half as much again for seconds on end if its threads sit apart. So everything runs on one core, see
+//! [`pin`]; the floor is at its lowest then, which makes the ratio the strictest. Second, it goes up and down
+//! with the caches on a busy machine. Two batches that follow each other closely see the same machine, so
+//! their ratio is steadier than either figure, and many short rounds do better than few long ones. Which
+//! server goes first changes every round, so that a drift does not favour one.
 
 use std::time::Duration;
 

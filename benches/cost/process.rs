@@ -63,8 +63,8 @@ impl Server {
 
     /// Starts `reviser serve`, standalone, on free ports, and waits until it says that it is ready.
     ///
-    /// It must log the two addresses as JSON fields, `secure_address` and `admin_address`, in one line or in two.
-    /// Its stderr is a pipe that is read, as in a container: what a log line costs is part of the cost.
+    /// It must log the two addresses as JSON fields, `secure_address` and `admin_address`, in one line or in
+    /// two. Its stderr is a pipe that is read, as in a container: what a log line costs is part of the cost.
     pub(crate) fn reviser(program: &Path, policy: &Path, state: &Path) -> anyhow::Result<Self> {
         let begin = Instant::now();
         let mut command = Command::new(program);
@@ -90,8 +90,8 @@ impl Server {
     /// The CPU time that each thread of the process has used so far.
     ///
     /// From `schedstat`, in which the scheduler counts nanoseconds; `stat` has the same in ticks of 10 ms, as
-    /// long as a whole round. The time of a thread that runs at this moment is not up to date, so the threads are
-    /// given the time to come to rest first.
+    /// long as a whole round. The time of a thread that runs at this moment is not up to date, so the threads
+    /// are given the time to come to rest first.
     pub(crate) fn cpu_time(&self) -> anyhow::Result<CpuTime> {
         let mut last = self.threads_cpu()?;
         for _ in 0..20 {
@@ -171,8 +171,8 @@ impl Drop for Process {
     }
 }
 
-/// The addresses of HTTPS and of the admin port, from what reviser logs at start. Goes on reading after that, so
-/// that the pipe never fills.
+/// The addresses of HTTPS and of the admin port, from what reviser logs at start. Goes on reading after that,
+/// so that the pipe never fills.
 fn addresses(stderr: impl Read + Send + 'static) -> anyhow::Result<(SocketAddr, SocketAddr)> {
     let (sender, lines) = mpsc::channel();
     std::thread::spawn(move || {

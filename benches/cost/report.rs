@@ -81,7 +81,8 @@ impl Report {
         );
     }
 
-    /// Prints the size of the binary against its bar, in bytes. `ships` says whether it is built as the one in the image.
+    /// Prints the size of the binary against its bar, in bytes. `ships` says whether it is built as the one
+    /// in the image.
     pub(crate) fn binary(&mut self, size: u64, bar: u64, ships: bool) {
         let verdict = self.verdict(ships.then_some(size <= bar));
         let remark = if ships { "" } else { "(not the profile of the image: not judged)" };

@@ -99,8 +99,8 @@ fn interpret_replica() -> anyhow::Result<Body> {
     body(capture("interpret-replica-4.json")?)
 }
 
-/// No Karmada asks for this yet, so it is made from the nearest thing that one sent. The fort is in `cluster-x`:
-/// in `cluster-z` all three rules have something to change.
+/// No Karmada asks for this yet, so it is made from the nearest thing that one sent. The fort is in
+/// `cluster-x`: in `cluster-z` all three rules have something to change.
 fn revise_object() -> anyhow::Result<Body> {
     let mut context = capture("revise-replica-cluster-z-w31.json")?;
     let request = &mut context["request"];

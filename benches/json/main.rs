@@ -1,6 +1,7 @@
 //! What keeping JSON as it was written costs, beside `serde_json`: `cargo bench --bench json`.
 //!
-//! The captured Rollout request, compact as on the wire; the best of many rounds. docs/json.md has the figures.
+//! The captured Rollout request, compact as on the wire; the best of many rounds. docs/json.md has the
+//! figures.
 
 #![expect(
     clippy::print_stdout,

@@ -1,7 +1,7 @@
 //! Watches policies that are custom resources, and activates them when they change.
 //!
-//! No policy is active before all kinds have been listed once: a partial set would undo revisions. After that, the
-//! policies seen last stay active while the API server can't be reached.
+//! No policy is active before all kinds have been listed once: a partial set would undo revisions. After
+//! that, the policies seen last stay active while the API server can't be reached.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

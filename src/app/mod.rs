@@ -1,4 +1,5 @@
-//! The composition root: combines policies, ledger, state, service, doors and server, for `serve`, `check` and `preview`.
+//! The composition root: combines policies, ledger, state, service, doors and server, for `serve`, `check`
+//! and `preview`.
 
 mod active_policies;
 mod check;

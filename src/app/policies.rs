@@ -42,8 +42,8 @@ pub fn load(paths: &[PathBuf]) -> Result<LoadedPolicies, Vec<String>> {
     load_for(paths, &BTreeSet::new())
 }
 
-/// The same, with a warning for each name in `targetCluster` that matches none of the `known` clusters, unless `known` is
-/// empty.
+/// The same, with a warning for each name in `targetCluster` that matches none of the `known` clusters,
+/// unless `known` is empty.
 pub fn load_for(paths: &[PathBuf], known: &BTreeSet<ClusterName>) -> Result<LoadedPolicies, Vec<String>> {
     if paths.is_empty() {
         return PolicyDocuments::of(paths).into_loaded(true, known);
@@ -151,7 +151,8 @@ impl PolicyDocuments {
         })
     }
 
-    /// A finding for each name in `targetCluster` that matches none of the `known` clusters, unless `known` is empty.
+    /// A finding for each name in `targetCluster` that matches none of the `known` clusters, unless `known`
+    /// is empty.
     pub(super) fn unknown_clusters(
         &self,
         policies: &PolicySet,

@@ -1,7 +1,8 @@
 //! Reads policy files again when they change.
 //!
-//! The whole set is replaced at once. A set with a fault or an unreadable file is refused, and the last good set stays
-//! active. Each refused state of the files is logged once, and `reviser_policies_stale` is 1 meanwhile.
+//! The whole set is replaced at once. A set with a fault or an unreadable file is refused, and the last good
+//! set stays active. Each refused state of the files is logged once, and `reviser_policies_stale` is 1
+//! meanwhile.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicI64;

@@ -1,4 +1,5 @@
-//! The flags. Their names follow Karmada's components. Each can also be set by an environment variable `REVISER_...`.
+//! The flags. Their names follow Karmada's components. Each can also be set by an environment variable
+//! `REVISER_...`.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -45,7 +46,8 @@ pub(super) enum Command {
     Check(CheckArgs),
     /// Create a certificate authority and a server certificate
     Certs(CertsArgs),
-    /// Print the webhook configuration for a caller, matched to what the policies select, or the custom resource definitions
+    /// Print the webhook configuration for a caller, matched to what the policies select, or the custom
+    /// resource definitions
     Manifests(ManifestsArgs),
     /// Print a completion script for a shell
     Completion { shell: clap_complete::Shell },
@@ -53,7 +55,8 @@ pub(super) enum Command {
 
 #[derive(Debug, Args)]
 pub(super) struct PolicyArgs {
-    /// Policy documents. Default: the custom resources of the API server, or without an API server the built-in example
+    /// Policy documents. Default: the custom resources of the API server, or without an API server the
+    /// built-in example
     #[arg(short, long = "policy", value_name = "FILE|DIR", env = "REVISER_POLICY", value_delimiter = ',')]
     pub(super) policies: Vec<PathBuf>,
 }
@@ -80,14 +83,16 @@ pub(super) struct ServeArgs {
     /// Read them from the API server of this pod's cluster, with its service account
     #[arg(long, env = "REVISER_IN_CLUSTER", conflicts_with = "state")]
     pub(super) in_cluster: bool,
-    /// Bindings, clusters and Works as kubectl prints them, in place of an API server; read again when they change
+    /// Bindings, clusters and Works as kubectl prints them, in place of an API server; read again when they
+    /// change
     #[arg(long, value_name = "FILE|DIR", env = "REVISER_STATE", value_delimiter = ',')]
     pub(super) state: Vec<PathBuf>,
-    /// Where allocations are stored: `memory`, `file:PATH`, or `kubernetes` (on the bindings). Default: kubernetes with
-    /// an API server, else memory, with a warning
+    /// Where allocations are stored: `memory`, `file:PATH`, or `kubernetes` (on the bindings). Default:
+    /// kubernetes with an API server, else memory, with a warning
     #[arg(long, value_name = "LEDGER", env = "REVISER_LEDGER")]
     pub(super) ledger: Option<LedgerChoice>,
-    /// Namespace of the Lease for leader election. Default: the pod's namespace with --in-cluster, else reviser-system
+    /// Namespace of the Lease for leader election. Default: the pod's namespace with --in-cluster, else
+    /// reviser-system
     #[arg(long, value_name = "NAMESPACE", env = "REVISER_LEADER_ELECT_RESOURCE_NAMESPACE")]
     pub(super) leader_elect_resource_namespace: Option<String>,
     /// How long other replicas wait for a leader that does not renew its lease
@@ -167,8 +172,8 @@ pub(super) enum PreviewFormat {
 /// What `preview` and `check` try policies on.
 #[derive(Debug, Args)]
 pub(super) struct TrialArgs {
-    /// Objects as the webhook gets them, with replicas and override policies applied; - for standard input. Every document and
-    /// every item of a List is read
+    /// Objects as the webhook gets them, with replicas and override policies applied; - for standard input.
+    /// Every document and every item of a List is read
     #[arg(
         short = 'f',
         long = "filename",
@@ -308,8 +313,9 @@ pub(super) struct ManifestsArgs {
     /// What to print
     #[arg(long = "for", value_enum, value_name = "CALLER", env = "REVISER_FOR")]
     pub(super) purpose: ManifestsFor,
-    /// URL at which the caller reaches the server: https, host and port. The path is added, except for admiralty-target: there
-    /// it is /mutate/podchaperons/NAME, where NAME is the name of the target in the source. Required for all but crds
+    /// URL at which the caller reaches the server: https, host and port. The path is added, except for
+    /// admiralty-target: there it is /mutate/podchaperons/NAME, where NAME is the name of the target in the
+    /// source. Required for all but crds
     #[arg(long, value_name = "URL", env = "REVISER_URL", required_if_eq_any = FOR_CALLERS)]
     pub(super) url: Option<String>,
     /// Certificates of the authorities that the caller trusts. Default: the authorities of its system

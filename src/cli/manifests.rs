@@ -80,8 +80,8 @@ fn ca_bundle(arguments: &ManifestsArgs, caller: &str) -> Result<Option<CaBundle>
     bundle.map(Some).map_err(|error| CliError::Refused(format!("--ca-file: {:#}", anyhow::Error::new(error))))
 }
 
-/// Karmada asks only the webhook for the replicas of these kinds. It would stop propagating an object that has no
-/// replicas at the assumed place, so the user is warned before.
+/// Karmada asks only the webhook for the replicas of these kinds. It would stop propagating an object that
+/// has no replicas at the assumed place, so the user is warned before.
 fn note_defaults(kinds: &BTreeSet<GroupVersionKind>, policies: &PolicySet) {
     let assumed = kinds.iter().filter(|gvk| !policies.interpretations.contains_key(gvk));
     let names: Vec<_> = assumed.map(|gvk| format!("{} ({})", gvk.kind, gvk.api_version())).collect();

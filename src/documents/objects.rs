@@ -13,7 +13,8 @@ use crate::yaml::Document;
 /// An object and its position in a file.
 #[derive(Clone, Debug)]
 pub struct Object {
-    /// The object. An item of a typed list, such as a `ConfigMapList`, has `apiVersion` and `kind` from the list.
+    /// The object. An item of a typed list, such as a `ConfigMapList`, has `apiVersion` and `kind` from the
+    /// list.
     pub value: Value<'static>,
     path: PathBuf,
     /// `None` for the only document of a file.

@@ -28,7 +28,8 @@ pub struct FileStamps {
     settled: bool,
 }
 
-/// Metadata that changes with a file or directory. Links are followed, so that a replaced link changes it too.
+/// Metadata that changes with a file or directory. Links are followed, so that a replaced link changes it
+/// too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     device: u64,

@@ -13,10 +13,12 @@ pub const ELECT_ANNOTATION: &str = "multicluster.admiralty.io/elect";
 /// The pod before the changes of Admiralty's webhook. The pods in targets are made from it.
 pub const SOURCE_POD_ANNOTATION: &str = "multicluster.admiralty.io/sourcepod-manifest";
 
-/// The label of a `PodChaperon` that names the source; empty unless Admiralty is installed there with `clusterName`.
+/// The label of a `PodChaperon` that names the source; empty unless Admiralty is installed there with
+/// `clusterName`.
 pub const PARENT_CLUSTER_LABEL: &str = "multicluster.admiralty.io/parent-cluster-name";
 
-/// The annotation for transformations that was proposed to Admiralty. Admiralty drops it on the way to a target.
+/// The annotation for transformations that was proposed to Admiralty. Admiralty drops it on the way to a
+/// target.
 pub const PROPOSED_TRANSFORMATION_ANNOTATION: &str = "multicluster.admiralty.io/targetpodtransformation";
 
 /// The annotation for transformations that reaches every target.

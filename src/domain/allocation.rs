@@ -32,7 +32,8 @@ impl AllocationKey {
     }
 }
 
-/// The annotation `reviser.io/<allocation>-cluster`. It names the cluster of the allocation; on a template, it pins it.
+/// The annotation `reviser.io/<allocation>-cluster`. It names the cluster of the allocation; on a template,
+/// it pins it.
 pub fn allocation_annotation(allocation: &str) -> String {
     format!("{ALLOCATION_PREFIX}{allocation}{ALLOCATION_SUFFIX}")
 }

@@ -10,8 +10,8 @@ pub struct Binding {
     /// Empty for a `ClusterResourceBinding`.
     pub namespace: String,
     pub name: String,
-    /// `spec.clusters`, then the clusters of `spec.requiredBy`, each cluster once. Replicas that are absent are 0, because
-    /// Karmada leaves zeros out.
+    /// `spec.clusters`, then the clusters of `spec.requiredBy`, each cluster once. Replicas that are absent
+    /// are 0, because Karmada leaves zeros out.
     pub schedule: Schedule,
     /// `spec.preserveResourcesOnDeletion`: a cluster that it leaves keeps the object.
     pub preserves: bool,

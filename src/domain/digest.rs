@@ -7,8 +7,8 @@ use ring::digest::{SHA256, digest as sha256};
 /// Bytes of the hash that are kept: enough to make an accidental collision improbable.
 const KEPT: usize = 10;
 
-/// The beginning of a SHA-256 of `parts`, in hexadecimal. The order of the parts and the boundaries between them
-/// count.
+/// The beginning of a SHA-256 of `parts`, in hexadecimal. The order of the parts and the boundaries between
+/// them count.
 pub fn digest<'p>(parts: impl IntoIterator<Item = &'p str>) -> String {
     let mut text = String::new();
     for part in parts {

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-/// Reads `10s`, `1m30s`, `1.5h`, `250ms`. `None` for anything else, and for what is negative or too long for Go.
+/// Reads `10s`, `1m30s`, `1.5h`, `250ms`. `None` for anything else, and for what is negative or too long for
+/// Go.
 pub fn parse_duration(text: &str) -> Option<Duration> {
     let mut rest = text.strip_prefix('+').unwrap_or(text);
     if rest == "0" {

@@ -100,7 +100,8 @@ impl Failure {
         Self { limit, ..self }
     }
 
-    /// The message, shortened to [`MAX_MESSAGE_BYTES`], or what [else](Self::up_to) is the limit, in the middle, so that the advice at its end stays.
+    /// The message, shortened to [`MAX_MESSAGE_BYTES`], or what [else](Self::up_to) is the limit, in the
+    /// middle, so that the advice at its end stays.
     pub fn message(&self) -> String {
         let message = match &self.context {
             Some(context) => format!("{context}: {}", self.problem),
@@ -121,8 +122,8 @@ impl Failure {
         Self { problem: format!("{place}{}", self.problem), ..self }
     }
 
-    /// The same failure of something that is at `place` in a larger whole: the place that its problem begins with, if it
-    /// begins with one, is to be read from there on.
+    /// The same failure of something that is at `place` in a larger whole: the place that its problem begins
+    /// with, if it begins with one, is to be read from there on.
     #[must_use]
     pub fn inside(self, place: &Pointer) -> Self {
         if self.problem.starts_with('/') { self.in_place(place) } else { self }

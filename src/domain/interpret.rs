@@ -1,5 +1,5 @@
-//! The questions of the interpreter webhook and their answers. Each operation has a variant with exactly the fields that it
-//! needs.
+//! The questions of the interpreter webhook and their answers. Each operation has a variant with exactly the
+//! fields that it needs.
 
 use super::{ClusterName, Schedule, Workload};
 use crate::json::{Raw, Value};

@@ -1,6 +1,7 @@
 //! Annotations, labels and namespaces of Karmada's Works.
 //!
-//! Source: karmada-io/karmada@f8fdd02 `pkg/apis/work/v1alpha2/well_known_constants.go`, `pkg/util/names/names.go`.
+//! Source: karmada-io/karmada@f8fdd02 `pkg/apis/work/v1alpha2/well_known_constants.go`,
+//! `pkg/util/names/names.go`.
 
 /// The annotation of a Work that names the namespace of its `ResourceBinding`.
 pub const BINDING_NAMESPACE_ANNOTATION: &str = "resourcebinding.karmada.io/namespace";
@@ -19,7 +20,8 @@ pub const BINDING_ID_LABELS: [&str; 4] = [
     "clusterresourcebinding.karmada.io/key",
 ];
 
-/// The label of a Work that Karmada does not dispatch, and its value, before Karmada 1.14. Since then it is `spec.suspendDispatching`.
+/// The label of a Work that Karmada does not dispatch, and its value, before Karmada 1.14. Since then it is
+/// `spec.suspendDispatching`.
 pub const SUPPRESSED_LABEL: (&str, &str) = ("propagation.karmada.io/instruction", "suppressed");
 
 /// The namespace that holds the Works of a cluster is named after the cluster, with this prefix.

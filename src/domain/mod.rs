@@ -8,7 +8,8 @@
 //! * *allocation*: the choice of one cluster of the schedule, kept under a name; for instance the
 //!   cluster that hosts the *fort* pod ([`AllocationKey`]).
 //! * *ledger*: where allocations are stored.
-//! * *binding*: what Karmada decided about a workload ([`Binding`]); *Work*: what it delivers to one cluster ([`Delivery`]).
+//! * *binding*: what Karmada decided about a workload ([`Binding`]); *Work*: what it delivers to one cluster
+//!   ([`Delivery`]).
 //! * *failure*: why a request is refused or fails ([`Failure`]).
 //! * *quantity*: an amount of a resource, in Kubernetes' spelling ([`Quantity`]).
 

@@ -5,11 +5,11 @@ const MOST: usize = 3;
 /// In bytes: the longest name that Kubernetes allows.
 const LONGEST: usize = 253;
 
-/// The candidates that differ from `name` in few characters, without regard to case: at most three, the nearest first,
-/// equally near ones by name.
+/// The candidates that differ from `name` in few characters, without regard to case: at most three, the
+/// nearest first, equally near ones by name.
 ///
-/// Few are at most a third of the longer of the two names, at least one, and never all. Two swapped neighbours count as
-/// one.
+/// Few are at most a third of the longer of the two names, at least one, and never all. Two swapped
+/// neighbours count as one.
 pub fn nearest_names<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Vec<&'c str> {
     if name.len() > LONGEST {
         return Vec::new();
@@ -32,8 +32,8 @@ pub fn nearest_names<'c>(name: &str, candidates: impl IntoIterator<Item = &'c st
     near.into_iter().take(MOST).map(|(_, candidate)| candidate).collect()
 }
 
-/// The candidate that is most like `name`, if one is alike enough. This compares how names begin: `labels` is like
-/// `labelSelector`.
+/// The candidate that is most like `name`, if one is alike enough. This compares how names begin: `labels` is
+/// like `labelSelector`.
 pub fn likeliest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     const ALIKE: f64 = 0.8;
     let name = name.to_lowercase();

@@ -69,8 +69,8 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Reads the identity of an object in a file. A Pod or `PodChaperon` without a namespace is in `default`, where kubectl
-    /// would create it.
+    /// Reads the identity of an object in a file. A Pod or `PodChaperon` without a namespace is in `default`,
+    /// where kubectl would create it.
     pub fn read(object: &Value<'_>) -> Result<Self, String> {
         if object.as_object().is_none() {
             return Err(format!("must be a map, is {}", object.kind()));

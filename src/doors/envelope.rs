@@ -1,4 +1,5 @@
-//! What both protocols share: the envelope `{apiVersion, kind, request: {uid, ...}}`, and a reply that repeats the uid.
+//! What both protocols share: the envelope `{apiVersion, kind, request: {uid, ...}}`, and a reply that
+//! repeats the uid.
 
 use std::borrow::Cow;
 
@@ -182,7 +183,8 @@ pub(super) fn clip(text: &str) -> String {
     clipped
 }
 
-/// The beginning of a reply, including the uid. The caller appends members, each with a comma before it, and `}}`.
+/// The beginning of a reply, including the uid. The caller appends members, each with a comma before it, and
+/// `}}`.
 pub(super) fn begin_reply(api_version: &str, kind: &str, uid: &str) -> String {
     let mut out = String::with_capacity(512);
     out.push_str(r#"{"apiVersion":""#);

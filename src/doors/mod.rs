@@ -1,8 +1,9 @@
 //! The front doors: one HTTPS path each, from the bytes of a request to the bytes of its reply.
 //!
-//! A door decodes the request, collects what the answer depends on, lets the engine decide, commits the ledger
-//! changes and encodes the reply. The steps that doors share are in [`Service`](crate::service::Service). The wire
-//! format of a door lives beside it: [`admission`] for the four webhooks of API servers, [`interpreter`] for Karmada.
+//! A door decodes the request, collects what the answer depends on, lets the engine decide, commits the
+//! ledger changes and encodes the reply. The steps that doors share are in
+//! [`Service`](crate::service::Service). The wire format of a door lives beside it: [`admission`] for the
+//! four webhooks of API servers, [`interpreter`] for Karmada.
 
 pub mod admission;
 mod envelope;

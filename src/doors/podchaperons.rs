@@ -123,7 +123,8 @@ impl Door for PodChaperons {
     }
 }
 
-/// The object, if it is being created. Admiralty makes the pod from what is created, so later writes have no effect on it.
+/// The object, if it is being created. Admiralty makes the pod from what is created, so later writes have no
+/// effect on it.
 fn created<'a>(review: &Review<'a>) -> Option<Raw<'a>> {
     let is_created = review.operation == Operation::Create && review.resource.sub_resource.is_empty();
     let object = review.object.filter(|_| is_created)?;

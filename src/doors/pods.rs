@@ -1,5 +1,5 @@
-//! `POST /mutate/pods`: copies the transformations that a pod of an Admiralty source names to an annotation that
-//! Admiralty sends to its targets.
+//! `POST /mutate/pods`: copies the transformations that a pod of an Admiralty source names to an annotation
+//! that Admiralty sends to its targets.
 
 use std::time::Instant;
 
@@ -66,8 +66,8 @@ fn review<'a>(review: &Review<'a>) -> Outcome<Patch<'a>> {
     }
 }
 
-/// Copies the proposed transformations of a pod that Admiralty schedules. Refuses a pod that Admiralty has saved
-/// already: the copy would not reach a target.
+/// Copies the proposed transformations of a pod that Admiralty schedules. Refuses a pod that Admiralty has
+/// saved already: the copy would not reach a target.
 fn copy_transformations(pod: Raw<'_>) -> Outcome<Patch<'_>> {
     let annotations = Pointer::of(["metadata", "annotations"]);
     let Some(members) = pod.at(&annotations).ok().flatten() else { return Outcome::unchanged() };

@@ -131,8 +131,8 @@ mod tests {
     }
 
     proptest! {
-        /// Over any history of schedules and pins: one host at most, always a scheduled one; it moves only when
-        /// its cluster has left the schedule or a pin says so; and the same state gets the same answer.
+        /// Over any history of schedules and pins: one host at most, always a scheduled one; it moves only
+        /// when its cluster has left the schedule or a pin says so; and the same state gets the same answer.
         #[test]
         fn the_host_moves_only_when_it_must(
             history in proptest::collection::vec((any_schedule(), proptest::option::of(proptest::sample::select(NAMES))), 1..20),
@@ -157,7 +157,8 @@ mod tests {
             }
         }
 
-        /// Without pin and history, no cluster has more replicas than the host, and no cluster before it has as many.
+        /// Without pin and history, no cluster has more replicas than the host, and no cluster before it has
+        /// as many.
         #[test]
         fn the_first_choice_is_the_first_of_the_heaviest(schedule in any_schedule()) {
             let Some(choice) = allocate(HighestWeight, &schedule, None, None) else { return Ok(()); };

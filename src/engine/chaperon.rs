@@ -1,5 +1,5 @@
-//! What no rule may change in the spec of a `PodChaperon`: what Admiralty removed from the pod, or added to it, on the way
-//! to the target.
+//! What no rule may change in the spec of a `PodChaperon`: what Admiralty removed from the pod, or added to
+//! it, on the way to the target.
 
 use super::Draft;
 use super::draft::ObjectSource;

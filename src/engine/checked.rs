@@ -16,7 +16,8 @@ pub(super) fn run<'r, 'a>(
     trace: Option<Trace<'a>>,
 ) -> Result<Revision<'a>, Stop> {
     let mut revision = revise::run(request, selection, facts, trace, None)?;
-    // Run again with a check after each rule, to name the rule: a check for each rule would cost too much where all is well.
+    // Run again with a check after each rule, to name the rule: a check for each rule would cost too much
+    // where all is well.
     let refused = |failure: Failure, watch: Watch<'_, 'a>| {
         revise::run(request, selection, facts, None, Some(watch)).err().unwrap_or(Stop::Refused(failure))
     };

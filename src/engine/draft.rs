@@ -14,8 +14,8 @@ pub enum ObjectSource<'a> {
 
 /// An object, and what rules have made of it so far.
 ///
-/// Pointers lead through maps. Missing and null maps on the way count as empty; anything else on the way is a failure
-/// that names it.
+/// Pointers lead through maps. Missing and null maps on the way count as empty; anything else on the way is a
+/// failure that names it.
 #[derive(Clone, Debug)]
 pub struct Draft<'a> {
     original: Value<'a>,
@@ -73,8 +73,8 @@ impl<'a> Draft<'a> {
         locate::set(&mut self.value, pointer, value)
     }
 
-    /// Calls `change` with each value that `pattern` stands for and its place. A step `*` stands for each item of a
-    /// list. Returns how many values there are; missing and null ones do not count.
+    /// Calls `change` with each value that `pattern` stands for and its place. A step `*` stands for each
+    /// item of a list. Returns how many values there are; missing and null ones do not count.
     pub fn change(
         &mut self,
         pattern: &Pointer,

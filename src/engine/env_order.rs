@@ -1,7 +1,7 @@
 //! The order of environment variables that refer to others of their container.
 //!
-//! `$(NAME)` in a value stands for the value of the variable NAME, if that is defined before: by `envFrom`, or further up in `env`.
-//! Otherwise it is not expanded. `$$` is a literal `$`.
+//! `$(NAME)` in a value stands for the value of the variable NAME, if that is defined before: by `envFrom`,
+//! or further up in `env`. Otherwise it is not expanded. `$$` is a literal `$`.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,7 +1,8 @@
 //! Documents that are not used because they are invalid, while others are active.
 //!
-//! A request that such a document selects, as far as its selectors can be read, is answered with a failure: without the
-//! document, the object that it was written to prevent would be delivered. Other requests are not affected.
+//! A request that such a document selects, as far as its selectors can be read, is answered with a failure:
+//! without the document, the object that it was written to prevent would be delivered. Other requests are not
+//! affected.
 
 use super::draft::ObjectSource;
 use super::owner::{Owner, TransformationScope};
@@ -20,8 +21,8 @@ pub struct InvalidDocument {
 /// Which requests have no answer while a document is invalid.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InvalidScope {
-    /// Those for workloads that it selects. A part of a selector that can't be read selects all; a selector of which not
-    /// even the kind can be read is left out.
+    /// Those for workloads that it selects. A part of a selector that can't be read selects all; a selector
+    /// of which not even the kind can be read is left out.
     Policy { owner: Owner, selectors: Vec<ResourceSelector> },
     /// Those for workloads that name it.
     Transformation { scope: TransformationScope, name: String },

@@ -16,8 +16,8 @@ pub const IDENTITY: [&[&str]; 5] = [
 /// Maps whose keys may belong to the platform.
 const KEYED: [&[&str]; 2] = [&["metadata", "labels"], &["metadata", "annotations"]];
 
-/// Lists whose items may belong to the platform, each with the member that names the owner of an item. `None`: the item
-/// itself names it.
+/// Lists whose items may belong to the platform, each with the member that names the owner of an item.
+/// `None`: the item itself names it.
 const LISTED: [(&[&str], Option<&str>); 2] =
     [(&["metadata", "finalizers"], None), (&["metadata", "ownerReferences"], Some("apiVersion"))];
 

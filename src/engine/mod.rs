@@ -1,10 +1,12 @@
 //! Applies policies to objects: pure functions of values.
 //!
-//! [`revise`] takes an object, the policies that apply to it and what is known about allocations and clusters. It returns
-//! the revised object, with the ledger changes that have to be committed before the object is used. There is no I/O, clock
-//! or log here, and nothing depends on the order of a hash table: every replica computes the same bytes.
+//! [`revise`] takes an object, the policies that apply to it and what is known about allocations and
+//! clusters. It returns the revised object, with the ledger changes that have to be committed before the
+//! object is used. There is no I/O, clock or log here, and nothing depends on the order of a hash table:
+//! every replica computes the same bytes.
 //!
-//! `policy` compiles documents to a [`PolicySet`]; the types of it are here, because the engine defines what a rule can do.
+//! `policy` compiles documents to a [`PolicySet`]; the types of it are here, because the engine defines what
+//! a rule can do.
 
 mod actions;
 mod allocate;

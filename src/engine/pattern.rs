@@ -34,8 +34,8 @@ pub(super) fn of(place: &Pointer) -> Pointer {
 
 /// Which problems of `after` are new, where a problem is a place and a text.
 ///
-/// Items of lists move, so an index does not identify an item: of problems that differ only by indexes, as many are new
-/// as there are more of them than before. Those at a place that had none before are preferred.
+/// Items of lists move, so an index does not identify an item: of problems that differ only by indexes, as
+/// many are new as there are more of them than before. Those at a place that had none before are preferred.
 pub(super) fn new_problems(before: &[(&Pointer, &str)], after: &[(&Pointer, &str)]) -> Vec<bool> {
     let in_place: BTreeSet<&(&Pointer, &str)> = before.iter().collect();
     let mut left: BTreeMap<(Pointer, &str), usize> = BTreeMap::new();
@@ -57,8 +57,8 @@ pub(super) fn new_problems(before: &[(&Pointer, &str)], after: &[(&Pointer, &str
     is_new
 }
 
-/// Calls `found` with each value that `steps` lead to from `value`, which is at `at`, and its place. Skips what is missing,
-/// null or not of the expected kind.
+/// Calls `found` with each value that `steps` lead to from `value`, which is at `at`, and its place. Skips
+/// what is missing, null or not of the expected kind.
 pub(super) fn each<'v, 'a>(
     value: &'v Value<'a>,
     steps: &[String],
@@ -82,7 +82,8 @@ pub(super) fn each<'v, 'a>(
     }
 }
 
-/// The same, to change them. Missing and null values are skipped; a value of another kind on the way is a failure.
+/// The same, to change them. Missing and null values are skipped; a value of another kind on the way is a
+/// failure.
 pub(super) fn change<'a>(
     value: &mut Value<'a>,
     steps: &[String],

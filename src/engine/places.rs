@@ -5,8 +5,8 @@ use crate::domain::GroupVersionKind;
 use crate::json::Pointer;
 use crate::schema::ObjectType;
 
-/// Why `pointer` leads to no place: it goes on below a value of a map of scalars, such as labels or the `data` of a
-/// `ConfigMap`. Usually a `/` inside a name is not escaped.
+/// Why `pointer` leads to no place: it goes on below a value of a map of scalars, such as labels or the
+/// `data` of a `ConfigMap`. Usually a `/` inside a name is not escaped.
 ///
 /// Without `kind`, only maps of scalars that objects of all kinds have are found.
 pub fn below_string(pointer: &Pointer, kind: Option<&GroupVersionKind>) -> Option<String> {

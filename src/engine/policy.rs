@@ -62,7 +62,8 @@ impl Rule {
 }
 
 impl Policy {
-    /// The variables that the expressions of `rule` read, and those that variables of the policy read for them.
+    /// The variables that the expressions of `rule` read, and those that variables of the policy read for
+    /// them.
     pub fn reads(&self, rule: &Rule) -> BTreeSet<Variable> {
         let expressions = rule.expressions();
         self.resolved(expressions.iter().flat_map(Expression::uses).cloned())

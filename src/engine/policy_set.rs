@@ -66,8 +66,8 @@ impl Selection<'_> {
         !self.transformations.is_empty() || self.policies.iter().any(|policy| policy.needs_cluster)
     }
 
-    /// Whether the template is needed: a rule reads it, or `object` is pinned. A pin counts only in the template, which is
-    /// the same for all clusters.
+    /// Whether the template is needed: a rule reads it, or `object` is pinned. A pin counts only in the
+    /// template, which is the same for all clusters.
     pub fn needs_original(&self, object: &ObjectSource<'_>) -> bool {
         self.policies.iter().any(|policy| policy.needs_original)
             || allocations(&self.policies).any(|allocation| is_pinned(object, allocation))
@@ -85,7 +85,8 @@ pub fn allocations<'s>(policies: &[&'s Policy]) -> impl Iterator<Item = &'s str>
 }
 
 impl PolicySet {
-    /// The policies that select a workload, and the transformations that it names. Fails if one of them is invalid.
+    /// The policies that select a workload, and the transformations that it names. Fails if one of them is
+    /// invalid.
     pub fn selection(
         &self,
         workload: &Workload,
@@ -97,7 +98,8 @@ impl PolicySet {
         Ok(Selection { policies, transformations, warnings })
     }
 
-    /// The policies that select a workload, in the order in which they apply. Fails if one of them is invalid.
+    /// The policies that select a workload, in the order in which they apply. Fails if one of them is
+    /// invalid.
     pub fn selecting(&self, workload: &Workload, object: &ObjectSource<'_>) -> Result<Vec<&Policy>, Failure> {
         for invalid in &self.invalid {
             if invalid.selects(workload, object)? {
@@ -131,7 +133,8 @@ impl PolicySet {
         !self.transformations.is_empty() || self.invalid.iter().any(is_one)
     }
 
-    /// A digest of everything that a [`Selection`] can contain. While it stays the same, so does every selection.
+    /// A digest of everything that a [`Selection`] can contain. While it stays the same, so does every
+    /// selection.
     pub fn digest(&self) -> String {
         let policies = self.policies.iter().map(|policy| policy.digest.as_str());
         let transformations = self.transformations.iter().flat_map(|transformation| {
@@ -150,13 +153,14 @@ impl PolicySet {
         self.selectors().any(|(_, selector)| selector.gvk == *gvk)
     }
 
-    /// Whether something may apply to an object: its kind can be selected, or it names transformations and there are some.
+    /// Whether something may apply to an object: its kind can be selected, or it names transformations and
+    /// there are some.
     pub fn concerns(&self, gvk: &GroupVersionKind, object: &ObjectSource<'_>) -> bool {
         self.knows(gvk) || self.has_transformations() && names_transformations(object)
     }
 
-    /// Where objects of this kind have their pod templates; the root for a kind that is itself like a pod. A step `*`
-    /// stands for each item of a list. Fails if the interpretation of the kind is invalid.
+    /// Where objects of this kind have their pod templates; the root for a kind that is itself like a pod. A
+    /// step `*` stands for each item of a list. Fails if the interpretation of the kind is invalid.
     pub fn pod_templates(&self, gvk: &GroupVersionKind) -> Result<Vec<Pointer>, Failure> {
         self.interpretation(gvk).map(|_| self.active_pod_templates(gvk))
     }

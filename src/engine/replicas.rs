@@ -1,4 +1,5 @@
-//! The operations `InterpretReplica` and `ReviseReplica`. They build only the parts of the object that they need.
+//! The operations `InterpretReplica` and `ReviseReplica`. They build only the parts of the object that they
+//! need.
 
 use super::requirements::replica_requirements;
 use crate::domain::Failure;
@@ -39,9 +40,10 @@ impl Default for Interpretation {
 
 /// The replicas that an object wants, and what one of them needs: Karmada's `ReplicaRequirements`.
 ///
-/// At 0 replicas the requirements are left out, unless the interpretation asks for them: with them Karmada calls
-/// ReviseReplica also for 0, but a scheduler without `--enable-empty-workload-propagation` then deletes the Works of
-/// a divided workload. If the interpretation asks for them, they are there even if they are empty.
+/// At 0 replicas the requirements are left out, unless the interpretation asks for them: with them Karmada
+/// calls ReviseReplica also for 0, but a scheduler without `--enable-empty-workload-propagation` then deletes
+/// the Works of a divided workload. If the interpretation asks for them, they are there even if they are
+/// empty.
 pub fn interpret_replica<'a>(
     object: &Raw<'a>,
     namespace: &str,
@@ -108,7 +110,8 @@ struct Missing {
     null: bool,
 }
 
-/// Looks up `pointer`, through maps. Null counts as missing. `field` is the field of the interpretation that names it.
+/// Looks up `pointer`, through maps. Null counts as missing. `field` is the field of the interpretation that
+/// names it.
 fn at<'a>(object: &Raw<'a>, pointer: &Pointer, field: &str) -> Result<Location<'a>, Failure> {
     let mut place = *object;
     for (depth, token) in pointer.tokens().iter().enumerate() {

@@ -16,8 +16,8 @@ pub struct Request<'r, 'a> {
     /// The object before the rules: replicas and override policies are applied.
     pub object: &'r ObjectSource<'a>,
     pub target: &'r Target<'a>,
-    /// Whether Karmada delivers the object without a binding. A rule that needs the schedule is then refused with
-    /// [`Code::Unscheduled`](crate::domain::Code::Unscheduled).
+    /// Whether Karmada delivers the object without a binding. A rule that needs the schedule is then refused
+    /// with [`Code::Unscheduled`](crate::domain::Code::Unscheduled).
     pub is_unbound: bool,
 }
 
@@ -28,8 +28,8 @@ pub struct Facts<'f> {
     pub allocations: &'f BTreeMap<String, Allocation>,
     pub cluster: Option<&'f Cluster>,
     pub cluster_kind: Option<ClusterKind>,
-    /// Where the object has its pod templates; the root for a kind that is itself like a pod. A step `*` stands for each
-    /// item of a list.
+    /// Where the object has its pod templates; the root for a kind that is itself like a pod. A step `*`
+    /// stands for each item of a list.
     pub pod_templates: &'f [Pointer],
     pub deliveries: Deliveries<'f>,
     /// `spec.preserveResourcesOnDeletion` of the binding.
@@ -56,8 +56,8 @@ pub(super) const BINDING_ADVICE: &str =
     "remove the rule for this object, or let a PropagationPolicy of Karmada propagate the object";
 
 impl Request<'_, '_> {
-    /// The failure of what needs the schedule where it is not known. `advice` says how to give it for an object that has
-    /// a binding.
+    /// The failure of what needs the schedule where it is not known. `advice` says how to give it for an
+    /// object that has a binding.
     pub(super) fn unscheduled(&self, problem: &str, advice: &str) -> Failure {
         if self.is_unbound {
             Failure::unscheduled(format!("{problem}: {NO_BINDING}; {BINDING_ADVICE}"))

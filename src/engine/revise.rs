@@ -1,4 +1,5 @@
-//! One object for one cluster: applies all policies that select it, then its transformations, and checks the result.
+//! One object for one cluster: applies all policies that select it, then its transformations, and checks the
+//! result.
 
 use std::fmt;
 
@@ -121,7 +122,8 @@ fn check(draft: &Draft<'_>, request: Request<'_, '_>, facts: Facts<'_>) -> Resul
     types::check(draft, &request.workload.gvk, facts.pod_templates)
 }
 
-/// Applies all rules and transformations. `check` is called before the rules, and after each rule and transformation.
+/// Applies all rules and transformations. `check` is called before the rules, and after each rule and
+/// transformation.
 fn apply_all<'a>(
     request: Request<'_, 'a>,
     selection: &Selection<'_>,

@@ -85,8 +85,8 @@ impl Templated {
         }
     }
 
-    /// `value`, which was evaluated from this, with the results of expressions spelled as strings where only a string fits
-    /// `shape`.
+    /// `value`, which was evaluated from this, with the results of expressions spelled as strings where only
+    /// a string fits `shape`.
     pub fn write_as_text<'a>(&self, value: Value<'a>, shape: Shape<'_>) -> Value<'a> {
         match (self, value) {
             (Self::Template(_), value) => schema::write_as_text(value, shape),

@@ -1,7 +1,7 @@
 //! Transformations: patches by target, chosen by the workload itself, by name.
 //!
-//! They apply after all policies, in the order in which the workload names them. The annotations are read from the object
-//! as it arrived: what a rule writes there is for later readers of the object.
+//! They apply after all policies, in the order in which the workload names them. The annotations are read
+//! from the object as it arrived: what a rule writes there is for later readers of the object.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -112,8 +112,8 @@ impl Transformations {
         self.0.values().map(Vec::len).sum()
     }
 
-    /// The transformations that a workload names, in its order, and warnings about its annotations. Fails for a name that
-    /// does not exist or is that of an invalid document.
+    /// The transformations that a workload names, in its order, and warnings about its annotations. Fails for
+    /// a name that does not exist or is that of an invalid document.
     pub(super) fn chosen(
         &self,
         workload: &Workload,
@@ -211,7 +211,8 @@ impl Transformation {
         Ok(reach)
     }
 
-    /// The first reference to the cluster by another kind: its position, its kind, and the kind of the cluster.
+    /// The first reference to the cluster by another kind: its position, its kind, and the kind of the
+    /// cluster.
     fn other_kind(
         &self,
         name: &ClusterName,

@@ -1,8 +1,9 @@
 //! Checks revised objects against the types of their fields.
 //!
-//! An API server does not decode an object in which a value has the wrong type. Labels and annotations have worse consequences: Go
-//! reads a map with one value that is no string as no map, and Karmada then drops all labels and annotations of the object. They are
-//! therefore checked in every kind, also where the value was there before the rules.
+//! An API server does not decode an object in which a value has the wrong type. Labels and annotations have
+//! worse consequences: Go reads a map with one value that is no string as no map, and Karmada then drops all
+//! labels and annotations of the object. They are therefore checked in every kind, also where the value was
+//! there before the rules.
 
 use std::iter;
 
@@ -36,8 +37,8 @@ pub(super) fn built_in(gvk: &GroupVersionKind) -> Option<ObjectType> {
     ObjectType::built_in(&gvk.api_version(), &gvk.kind)
 }
 
-/// Refuses a revision that leaves a value of the wrong type. Returns warnings for values that an API server drops, and for
-/// wrong ones that were there before the rules.
+/// Refuses a revision that leaves a value of the wrong type. Returns warnings for values that an API server
+/// drops, and for wrong ones that were there before the rules.
 pub(super) fn check(
     draft: &Draft<'_>,
     gvk: &GroupVersionKind,

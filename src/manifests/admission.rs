@@ -62,9 +62,10 @@ impl PodsHook {
     pub fn yaml(&self) -> String {
         AdmissionWebhook {
             kind: MUTATING,
-            // An API server calls webhooks in the order of their configurations' names. Admiralty's has to come
-            // later, because it freezes the pod. It is named after its Helm release, and sorts later unless the
-            // release is `0` or begins with `0-`; the door for pods then refuses what arrives too late.
+            // An API server calls webhooks in the order of their configurations' names. Admiralty's has to
+            // come later, because it freezes the pod. It is named after its Helm release, and sorts later
+            // unless the release is `0` or begins with `0-`; the door for pods then refuses what arrives too
+            // late.
             configuration: "0-reviser-pods",
             name: "pods.reviser.io",
             client_config: client_config(&self.url, self.ca_bundle.as_ref()),
@@ -141,8 +142,8 @@ impl PoliciesHook {
             resources: PolicyKind::ALL.map(PolicyKind::plural).to_vec(),
             scope: "*",
             match_conditions: None,
-            // Policies have to be correctable while the server is down. A faulty one that gets through is out of
-            // use, and its status says so.
+            // Policies have to be correctable while the server is down. A faulty one that gets through is out
+            // of use, and its status says so.
             failure_policy: "Ignore",
             side_effects: "None",
             // A person waits for it.

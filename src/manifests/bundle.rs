@@ -13,8 +13,8 @@ const PEM_LINE_BYTES: usize = 64;
 pub struct CaBundle(String);
 
 impl CaBundle {
-    /// The certificates in `pem`, and nothing else from it: a private key in the same file must not get into the
-    /// configuration. Fails if there is no certificate, or one that can't be parsed.
+    /// The certificates in `pem`, and nothing else from it: a private key in the same file must not get into
+    /// the configuration. Fails if there is no certificate, or one that can't be parsed.
     pub fn from_pem(pem: Pem<'_>) -> Result<Self, CertsError> {
         let mut text = String::new();
         for certificate in certs::certificates(pem)? {
@@ -29,7 +29,8 @@ impl CaBundle {
     }
 }
 
-/// A caller skips a certificate that it can't parse, and would trust fewer authorities than the file seems to hold.
+/// A caller skips a certificate that it can't parse, and would trust fewer authorities than the file seems to
+/// hold.
 fn check(certificate: &CertificateDer<'_>, pem: Pem<'_>) -> Result<(), CertsError> {
     let invalid = |source| CertsError::Certificate { path: pem.path.to_owned(), source };
     match x509_parser::parse_x509_certificate(certificate) {

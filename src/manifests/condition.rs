@@ -1,10 +1,11 @@
 //! The `matchConditions` of the admission webhooks, in CEL.
 //!
-//! They read what a client sent before it has been validated, and a condition that errs refuses the request: so each
-//! checks that a field is there and of the right type before it reads it. A condition cannot rely on the ones before
-//! it, because the API server evaluates all of them.
+//! They read what a client sent before it has been validated, and a condition that errs refuses the request:
+//! so each checks that a field is there and of the right type before it reads it. A condition cannot rely on
+//! the ones before it, because the API server evaluates all of them.
 //!
-//! Source: kubernetes/kubernetes@v1.36.2 `staging/src/k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions/matcher.go`.
+//! Source: kubernetes/kubernetes@v1.36.2
+//! `staging/src/k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions/matcher.go`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
@@ -18,8 +19,8 @@ use crate::domain::{
 };
 use crate::json::Value;
 
-/// With more namespaces than this the condition matches all, so that it stays short: each manifest of a Work is
-/// compared with each namespace.
+/// With more namespaces than this the condition matches all, so that it stays short: each manifest of a Work
+/// is compared with each namespace.
 const MAX_NAMESPACES: usize = 64;
 
 /// When a Work is sent.
@@ -44,8 +45,8 @@ pub(super) fn pod_conditions() -> Value<'static> {
     ])
 }
 
-/// When a `PodChaperon` is sent from a target. `selected` are the namespaces that policies select it in, `None` if no
-/// policy selects it.
+/// When a `PodChaperon` is sent from a target. `selected` are the namespaces that policies select it in,
+/// `None` if no policy selects it.
 pub(super) fn chaperon_conditions(selected: Option<&Namespaces>) -> Value<'static> {
     let transformed = format!(
         "{HAS_ANNOTATIONS} (\n  {} in object.metadata.annotations ||\n  {} in object.metadata.annotations\n)",
@@ -82,8 +83,9 @@ has(object.metadata) && type(object.metadata) == map &&
         .to_owned()
 }
 
-/// A Work that has no binding and is not dispatched holds what Karmada collected from a member, and no rule applies to
-/// it. A Work with a binding is dispatched later; a Work with a revision record has to be sent so that it can be undone.
+/// A Work that has no binding and is not dispatched holds what Karmada collected from a member, and no rule
+/// applies to it. A Work with a binding is dispatched later; a Work with a revision record has to be sent so
+/// that it can be undone.
 fn is_dispatched() -> String {
     let keys = [BINDING_NAME_ANNOTATION, CLUSTER_BINDING_NAME_ANNOTATION, REVISION_ANNOTATION];
     let annotations: Vec<String> =
@@ -140,8 +142,8 @@ fn selected_or_revised(selected: &BTreeMap<GroupVersionKind, Namespaces>, transf
     )
 }
 
-/// One alternative for each `apiVersion` and set of namespaces. The manifest is `m`, which has an `apiVersion` and a
-/// `kind`; CEL can compare a value of any type with a string.
+/// One alternative for each `apiVersion` and set of namespaces. The manifest is `m`, which has an
+/// `apiVersion` and a `kind`; CEL can compare a value of any type with a string.
 fn alternatives(selected: &BTreeMap<GroupVersionKind, Namespaces>) -> Vec<String> {
     let mut kinds: BTreeMap<(String, Option<&BTreeSet<String>>), Vec<&str>> = BTreeMap::new();
     for (gvk, namespaces) in selected {

@@ -11,8 +11,8 @@ use crate::doors::interpreter::{API_VERSION, KIND};
 use crate::engine::PolicySet;
 use crate::json::Value;
 
-/// Of several webhooks for a kind and operation, Karmada calls only the one whose `<configuration>/<webhook>` sorts
-/// first.
+/// Of several webhooks for a kind and operation, Karmada calls only the one whose `<configuration>/<webhook>`
+/// sorts first.
 const CONFIGURATION: &str = "reviser";
 
 /// Karmada requires a domain name.
@@ -49,8 +49,8 @@ impl InterpreterHook {
         ]))
     }
 
-    /// One rule for each API group and version. A rule matches every combination of its lists: with two versions it
-    /// would also match kinds that are selected in only one of them.
+    /// One rule for each API group and version. A rule matches every combination of its lists: with two
+    /// versions it would also match kinds that are selected in only one of them.
     fn rules(&self) -> Vec<Value<'static>> {
         let mut kinds: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
         for gvk in &self.kinds {

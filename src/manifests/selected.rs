@@ -15,8 +15,8 @@ pub enum Namespaces {
 
 /// The kinds that policies select, including policies that are out of use, with the namespaces.
 ///
-/// Labels are left out because other webhooks may change them, and names because the configuration would have to be
-/// applied again for each workload.
+/// Labels are left out because other webhooks may change them, and names because the configuration would have
+/// to be applied again for each workload.
 pub fn selected(policies: &PolicySet) -> BTreeMap<GroupVersionKind, Namespaces> {
     let mut selected = BTreeMap::new();
     for (owner, selector) in policies.selectors() {

@@ -38,8 +38,8 @@ const TARGET: &str = "{target}";
 pub struct HookUrl(String);
 
 impl HookUrl {
-    /// Parses `text` as the URL of the door at `path`. The path may be left out, except if it ends in `{target}`: the
-    /// URL then has the name of a target there. Slashes at the end are removed.
+    /// Parses `text` as the URL of the door at `path`. The path may be left out, except if it ends in
+    /// `{target}`: the URL then has the name of a target there. Slashes at the end are removed.
     pub fn new(text: &str, path: &'static str) -> Result<Self, UrlError> {
         let (scheme, rest) = text.split_once("://").ok_or(UrlError::Scheme)?;
         if !scheme.eq_ignore_ascii_case("https") {

@@ -36,8 +36,8 @@ impl fmt::Display for MismatchKind {
 
 /// The values in `value` that do not fit `shape`, in the order of the document. `value` is at `place`.
 ///
-/// A null fits where Go's decoder ignores it: everywhere but in a map of strings, where it would become an empty string
-/// and Karmada would drop the whole map.
+/// A null fits where Go's decoder ignores it: everywhere but in a map of strings, where it would become an
+/// empty string and Karmada would drop the whole map.
 pub fn check(value: &Value<'_>, shape: Shape<'_>, place: &Pointer) -> Vec<Mismatch> {
     let mut mismatches = Vec::new();
     walk(value, shape, place, &mut mismatches);
@@ -166,7 +166,8 @@ pub fn write_as_text<'a>(value: Value<'a>, shape: Shape<'_>) -> Value<'a> {
 }
 
 impl Shape<'_> {
-    /// The expected type, if no result of an expression of this kind fits. Numbers and booleans fit where a string does.
+    /// The expected type, if no result of an expression of this kind fits. Numbers and booleans fit where a
+    /// string does.
     pub fn refuses(self, kind: Kind) -> Option<&'static str> {
         let of = self.known()?;
         let fits = match kind {

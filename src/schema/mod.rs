@@ -1,7 +1,9 @@
-//! The types of the fields of objects: of the built-in kinds of Kubernetes, and of custom kinds where they are known.
+//! The types of the fields of objects: of the built-in kinds of Kubernetes, and of custom kinds where they
+//! are known.
 //!
-//! [`ObjectType`] is the type of a kind. [`Shape`] is the type of one value in an object of it. [`check`] finds the values
-//! that an API server does not decode, or drops; [`write_as_text`] spells numbers and booleans where only a string fits.
+//! [`ObjectType`] is the type of a kind. [`Shape`] is the type of one value in an object of it. [`check`]
+//! finds the values that an API server does not decode, or drops; [`write_as_text`] spells numbers and
+//! booleans where only a string fits.
 //!
 //! Only types are checked here. `engine::validate` checks whether a value of the right type is valid.
 

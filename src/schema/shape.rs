@@ -45,8 +45,9 @@ impl ObjectType {
         position.ok().map(|position| Self::BuiltIn(Type::Struct(KINDS[position].2)))
     }
 
-    /// The type of a kind of which only `metadata` and its templates are known. Each template has `metadata`, and a pod's `spec`
-    /// where `is_pod` says so. The root is the place for a kind that is like a pod itself. A step `*` stands for each item of a list.
+    /// The type of a kind of which only `metadata` and its templates are known. Each template has `metadata`,
+    /// and a pod's `spec` where `is_pod` says so. The root is the place for a kind that is like a pod itself.
+    /// A step `*` stands for each item of a list.
     pub fn custom(templates: &[Pointer], is_pod: impl Fn(&Pointer) -> bool) -> Self {
         let mut root = Places::default();
         for place in templates {

@@ -94,8 +94,8 @@ async fn collect(
     }
 }
 
-/// The next piece, with its memory reserved. Refuses a slow body while the budget is under pressure: a client must not
-/// hold memory that others need by not sending.
+/// The next piece, with its memory reserved. Refuses a slow body while the budget is under pressure: a client
+/// must not hold memory that others need by not sending.
 async fn next_reserved(
     body: &mut Incoming,
     limits: &BodyLimits,

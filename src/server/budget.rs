@@ -1,8 +1,8 @@
 //! The memory that all requests in flight may use together.
 //!
-//! A request reserves memory as its body arrives, and for the values that are made of the body before they are made. If
-//! the budget is exhausted, a request waits for a moment and is then refused, so that no number of clients can exhaust
-//! the memory of the process. The waiting requests are served in order.
+//! A request reserves memory as its body arrives, and for the values that are made of the body before they
+//! are made. If the budget is exhausted, a request waits for a moment and is then refused, so that no number
+//! of clients can exhaust the memory of the process. The waiting requests are served in order.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,8 +17,8 @@ const UNIT: usize = 1 << 10;
 /// The longest time that a request waits for memory.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
-/// The bytes of memory for a list or a map in a body: its place in the index of the text and in two trees, the object
-/// before and after its revision.
+/// The bytes of memory for a list or a map in a body: its place in the index of the text and in two trees,
+/// the object before and after its revision.
 const CONTAINER_BYTES: usize = 200;
 
 /// The bytes of memory for another member or item.
@@ -106,8 +106,8 @@ fn bytes_of(permit: &OwnedSemaphorePermit) -> i64 {
     i64::try_from(permit.num_permits() * UNIT).unwrap_or(i64::MAX)
 }
 
-/// An estimate of the memory for the values of a JSON text, from its brackets and commas. Those in strings count too, so
-/// it is never too low because of them.
+/// An estimate of the memory for the values of a JSON text, from its brackets and commas. Those in strings
+/// count too, so it is never too low because of them.
 pub(super) fn estimate(body: &[u8]) -> usize {
     let (mut containers, mut elements) = (0, 0);
     for byte in body {

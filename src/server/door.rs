@@ -60,8 +60,8 @@ impl DoorReply {
 
 /// Answers the requests on one path.
 pub trait Door: Send + Sync + 'static {
-    /// Answers `call`. After a panic the caller gets a 500 and the server continues. If the caller disconnects, the
-    /// future is dropped.
+    /// Answers `call`. After a panic the caller gets a 500 and the server continues. If the caller
+    /// disconnects, the future is dropped.
     fn handle(&self, call: Call) -> BoxFuture<'_, DoorReply>;
 }
 
@@ -114,8 +114,8 @@ pub(super) struct Mount {
 impl Mount {
     /// Lets the door answer. `None` if it panicked.
     pub(super) async fn handle(&self, call: Call) -> Option<DoorReply> {
-        // A door shares only atomics and locks, which stay sound after a panic. The outer block catches a panic before
-        // the first await too.
+        // A door shares only atomics and locks, which stay sound after a panic. The outer block catches a
+        // panic before the first await too.
         AssertUnwindSafe(async { self.door.handle(call).await }).catch_unwind().await.ok()
     }
 }

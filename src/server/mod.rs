@@ -100,7 +100,8 @@ impl Options {
 pub struct Limits {
     /// The longest request body.
     pub max_body_bytes: usize,
-    /// The bytes of memory for all requests in flight: their bodies, and an estimate of the values made of them.
+    /// The bytes of memory for all requests in flight: their bodies, and an estimate of the values made of
+    /// them.
     pub memory_budget: usize,
     /// How long a request body may take to arrive.
     pub body_timeout: Duration,

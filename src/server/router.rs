@@ -1,7 +1,7 @@
 //! What is served where, and how a request gets to its door.
 //!
-//! The doors come first, by one function from request to answer: they carry the load, and the layers of a routing
-//! library cost more than all that is done here. Everything else is axum's.
+//! The doors come first, by one function from request to answer: they carry the load, and the layers of a
+//! routing library cost more than all that is done here. Everything else is axum's.
 
 use std::{
     fmt,
@@ -199,8 +199,8 @@ fn log_refused(head: &Parts, status: StatusCode) {
     info!(method = %head.method, path, status = status.as_u16(), "refused");
 }
 
-/// What is served besides the doors: probes, metrics, and the word that there is nothing else. Nothing here is asked for
-/// often, so that it may cost what a routing library costs.
+/// What is served besides the doors: probes, metrics, and the word that there is nothing else. Nothing here
+/// is asked for often, so that it may cost what a routing library costs.
 fn router(health: Arc<Health>, registry: Option<Arc<Registry>>) -> Router {
     let readyz = move |uri: Uri| async move {
         let (status, text) = health.readiness(uri.query().is_some_and(is_verbose));

@@ -67,8 +67,8 @@ impl Lifecycle {
 
     /// Pushes the phase forward at SIGTERM, SIGHUP and SIGINT, from now on.
     ///
-    /// The first SIGTERM or SIGHUP drains. The first SIGINT, which is a person at a terminal, does not wait for anybody
-    /// to notice, but finishes. Any second one of them ends at once. The future is to be spawned.
+    /// The first SIGTERM or SIGHUP drains. The first SIGINT, which is a person at a terminal, does not wait
+    /// for anybody to notice, but finishes. Any second one of them ends at once. The future is to be spawned.
     pub fn follow_signals(&self) -> io::Result<impl Future<Output = ()> + Send + 'static> {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut hang_up = signal(SignalKind::hangup())?;

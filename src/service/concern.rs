@@ -13,8 +13,8 @@ pub(crate) fn select<'s>(
     if policies.has_transformations() {
         return policies.selection(workload, object);
     }
-    // `selection` refuses a manifest that names a missing transformation. If all transformations were deleted, the
-    // Works that still name one could then not be restored.
+    // `selection` refuses a manifest that names a missing transformation. If all transformations were
+    // deleted, the Works that still name one could then not be restored.
     Ok(Selection { policies: policies.selecting(workload, object)?, ..Selection::default() })
 }
 

@@ -19,7 +19,8 @@ impl Service {
         }
     }
 
-    /// The binding `named` of a workload in a Work. Unavailable if this server reads no bindings, or cannot read it.
+    /// The binding `named` of a workload in a Work. Unavailable if this server reads no bindings, or cannot
+    /// read it.
     pub(crate) async fn binding_of_work(
         &self,
         workload: &Workload,
@@ -33,7 +34,8 @@ impl Service {
         bindings.find(workload, Some(named)).await.map_err(|error| Failure::unavailable(error.to_string()))
     }
 
-    /// The template of `workload`, as text. `None` if `selection` does not need it, or if this server reads no templates.
+    /// The template of `workload`, as text. `None` if `selection` does not need it, or if this server reads
+    /// no templates.
     pub(crate) async fn template(
         &self,
         workload: &Workload,
@@ -52,8 +54,8 @@ impl Service {
         }
     }
 
-    /// The target cluster's document, with its kind if more than one kind can have the name. `None` if `selection` does
-    /// not need it, or if there is none.
+    /// The target cluster's document, with its kind if more than one kind can have the name. `None` if
+    /// `selection` does not need it, or if there is none.
     pub(super) async fn cluster(
         &self,
         request: Request<'_, '_>,
@@ -64,7 +66,8 @@ impl Service {
         };
         let (workload, name) = (request.workload, &request.target.cluster);
         let unavailable = |error: LookupError| Failure::unavailable(error.to_string());
-        // Documents of several kinds may have this name. The system that delivers the object decides which is meant.
+        // Documents of several kinds may have this name. The system that delivers the object decides which is
+        // meant.
         let is_admiraltys = workload.gvk.group == ADMIRALTY_GROUP;
         let order = if is_admiraltys {
             [ClusterKind::Target, ClusterKind::ClusterTarget, ClusterKind::Cluster]

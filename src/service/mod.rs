@@ -1,5 +1,5 @@
-//! The steps that doors, `preview` and `check` share, so that the same input gives the same revision everywhere:
-//! read bindings, Works, clusters and templates, run the engine, commit the ledger changes.
+//! The steps that doors, `preview` and `check` share, so that the same input gives the same revision
+//! everywhere: read bindings, Works, clusters and templates, run the engine, commit the ledger changes.
 //!
 //! The service uses the ports of `state`, not their implementations. It knows no wire format.
 
@@ -46,8 +46,8 @@ impl Service {
         service
     }
 
-    /// A service that refuses every request until [`Service::replace_policies`]: with an empty set it would take
-    /// revisions back.
+    /// A service that refuses every request until [`Service::replace_policies`]: with an empty set it would
+    /// take revisions back.
     pub fn without_policies(ledger: Arc<dyn Ledger>) -> Self {
         Self {
             policies: ArcSwapOption::empty(),
@@ -109,7 +109,8 @@ impl fmt::Debug for Service {
     }
 }
 
-/// The system time. A clock outside the range of timestamps gives the latest one, with which every timeout has passed.
+/// The system time. A clock outside the range of timestamps gives the latest one, with which every timeout
+/// has passed.
 fn system_time() -> Timestamp {
     Timestamp::try_from(SystemTime::now()).unwrap_or(Timestamp::MAX)
 }
@@ -121,7 +122,8 @@ pub(crate) async fn in_time<T>(
 ) -> Result<T, Failure> {
     let Some(deadline) = deadline else { return Ok(future.await) };
     let has_passed = || Instant::now() >= deadline;
-    // `timeout_at` polls the future first and never interrupts a poll, so the deadline is checked before and after.
+    // `timeout_at` polls the future first and never interrupts a poll, so the deadline is checked before and
+    // after.
     if !has_passed()
         && let Ok(output) = tokio::time::timeout_at(deadline.into(), future).await
         && !has_passed()

@@ -34,8 +34,8 @@ pub(crate) enum Mode {
 impl Service {
     /// Revises `object` for one cluster and commits its allocations to the ledger.
     ///
-    /// Fails if the policies are not loaded, if a rule or the result is refused, and if ledger or state cannot be
-    /// read.
+    /// Fails if the policies are not loaded, if a rule or the result is refused, and if ledger or state
+    /// cannot be read.
     pub async fn revise<'a>(
         &self,
         workload: &Workload,
@@ -89,7 +89,8 @@ impl Service {
         Err(contended())
     }
 
-    /// Revises and commits once. `None` if another replica changed the ledger: the caller reads everything again.
+    /// Revises and commits once. `None` if another replica changed the ledger: the caller reads everything
+    /// again.
     pub(crate) async fn attempt<'a>(
         &self,
         request: Request<'_, 'a>,

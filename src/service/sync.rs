@@ -1,7 +1,7 @@
 //! Whether a stored Work is in sync with a set of policies.
 //!
-//! Pure. It selects and hashes with the same functions as the Work door, so both agree: a Work is in sync if the door
-//! would find the hash of its record unchanged.
+//! Pure. It selects and hashes with the same functions as the Work door, so both agree: a Work is in sync if
+//! the door would find the hash of its record unchanged.
 
 use std::collections::BTreeSet;
 
@@ -30,12 +30,14 @@ pub struct SyncState {
     pub lacks: BTreeSet<String>,
 }
 
-/// Whether a Work has to be revised again. Ordered from the best to the worst: a Work has the worst status of its manifests.
+/// Whether a Work has to be revised again. Ordered from the best to the worst: a Work has the worst status of
+/// its manifests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SyncStatus {
     /// Its record is of the policies that select it.
     Synced,
-    /// It is selected and has no record: no rule has changed it, or it was stored without a call of the webhook.
+    /// It is selected and has no record: no rule has changed it, or it was stored without a call of the
+    /// webhook.
     Unrecorded,
     /// Its record is of other policies, or none selects it any more.
     Outdated,
@@ -44,8 +46,8 @@ pub enum SyncStatus {
 }
 
 impl SyncState {
-    /// The state of the Work `object` in `namespace`. `None` if the Work door would leave it unchanged under any policy:
-    /// no policy selects it and it has no record, or it is invalid.
+    /// The state of the Work `object` in `namespace`. `None` if the Work door would leave it unchanged under
+    /// any policy: no policy selects it and it has no record, or it is invalid.
     pub fn of(set: &PolicySet, namespace: &str, object: Raw<'_>) -> Option<Self> {
         let work = Work::read(object).ok()?;
         Work::cluster(namespace)?;

@@ -215,8 +215,8 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Whether a terminal or an editor may act on the character: end the line, move the cursor, turn the direction
-/// of writing.
+/// Whether a terminal or an editor may act on the character: end the line, move the cursor, turn the
+/// direction of writing.
 fn misleads(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

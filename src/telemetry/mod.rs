@@ -129,7 +129,8 @@ pub fn init(format: LogFormat, filter: &LogFilter) -> Result<LogGuard, InitError
     Ok(guard)
 }
 
-/// `kube` logs errors that it also returns. reviser logs those once. A directive for one of these targets wins.
+/// `kube` logs errors that it also returns. reviser logs those once. A directive for one of these targets
+/// wins.
 const QUIET: &str = "kube_client=off,kube_runtime=off";
 
 fn subscriber<T, W>(filter: &LogFilter, line: Line<T>, writer: W) -> impl Subscriber + Send + Sync + 'static

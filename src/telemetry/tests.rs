@@ -220,7 +220,8 @@ impl fmt::Display for Talkative {
 
 const CHILD: &str = "REVISER_TEST_LOG_CHILD";
 
-/// This program again, running the test `name` alone as a child process: a process has one log and one panic hook.
+/// This program again, running the test `name` alone as a child process: a process has one log and one panic
+/// hook.
 fn child(name: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", &format!("telemetry::tests::{name}"), "--nocapture"]).env(CHILD, "1");

@@ -1,6 +1,7 @@
 //! Which binding a Work was made from.
 //!
-//! Source: karmada-io/karmada@f8fdd02 `pkg/controllers/{binding,namespace,federatedresourcequota,unifiedauth,multiclusterservice,mcs}`.
+//! Source: karmada-io/karmada@f8fdd02
+//! `pkg/controllers/{binding,namespace,federatedresourcequota,unifiedauth,multiclusterservice,mcs}`.
 
 use std::borrow::Cow;
 
@@ -125,7 +126,8 @@ mod tests {
     use crate::domain::GroupVersionKind;
     use crate::json::Text;
 
-    /// A Work with this in its metadata, its spec and the metadata of its one manifest, each with a comma at the end.
+    /// A Work with this in its metadata, its spec and the metadata of its one manifest, each with a comma at
+    /// the end.
     fn work(metadata: &str, spec: &str, manifest: &str) -> String {
         format!(
             r#"{{"metadata":{{{metadata}"name":"w"}},"spec":{{{spec}"workload":{{"manifests":[

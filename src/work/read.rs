@@ -12,7 +12,8 @@ use crate::domain::{
 };
 use crate::json::{Kind, Members, ParseError, Raw};
 
-/// The parts of a Work that reviser reads. A member of the wrong type counts as missing: the API server refuses it.
+/// The parts of a Work that reviser reads. A member of the wrong type counts as missing: the API server
+/// refuses it.
 #[derive(Clone, Debug)]
 pub struct Work<'a> {
     /// The whole Work.

@@ -1,7 +1,7 @@
 //! The record of a Work's revision: the annotation `reviser.io/revision`.
 //!
-//! Compact JSON, `{"version":1,"manifests":[...]}` with a [`RecordEntry`] for each manifest that is revised or
-//! hosts an allocation:
+//! Compact JSON, `{"version":1,"manifests":[...]}` with a [`RecordEntry`] for each manifest that is revised
+//! or hosts an allocation:
 //!
 //! | member | content |
 //! |---|---|
@@ -115,7 +115,8 @@ impl Record {
         }
     }
 
-    /// The entry of `workload`, unless its manifest has another marker: then the manifest was written after the entry.
+    /// The entry of `workload`, unless its manifest has another marker: then the manifest was written after
+    /// the entry.
     pub(super) fn about(&self, workload: &Workload, marker: Option<&str>) -> Option<&RecordEntry> {
         let object = describe(workload);
         let entry = self.entries.iter().find(|entry| entry.object == object)?;
@@ -198,7 +199,8 @@ impl RecordEntry {
     }
 }
 
-/// `Rollout.deploy.example.com shop/checkout`. The core group and the namespace of cluster-scoped objects are left out.
+/// `Rollout.deploy.example.com shop/checkout`. The core group and the namespace of cluster-scoped objects are
+/// left out.
 fn describe(workload: &Workload) -> String {
     let Workload { gvk, namespace, name } = workload;
     let dot = if gvk.group.is_empty() { "" } else { "." };

@@ -34,8 +34,8 @@ impl RestoreError {
 }
 
 impl<'a> Work<'a> {
-    /// A manifest as Karmada wrote it; `None` for a manifest that is not revised. If the record of this Work does not
-    /// fit the manifest, the record of `stored`, its stored version, is tried.
+    /// A manifest as Karmada wrote it; `None` for a manifest that is not revised. If the record of this Work
+    /// does not fit the manifest, the record of `stored`, its stored version, is tried.
     pub fn restore(
         &self,
         manifest: &Manifest<'a>,

@@ -58,8 +58,8 @@ impl<'w, 'a> Rewrite<'w, 'a> {
         Ok(())
     }
 
-    /// Records the revision, and marks the manifest with the id of its entry. A manifest that is unchanged and hosts
-    /// nothing has no entry.
+    /// Records the revision, and marks the manifest with the id of its entry. A manifest that is unchanged
+    /// and hosts nothing has no entry.
     fn record(
         &mut self,
         draft: &mut Draft<'_>,
@@ -101,7 +101,8 @@ impl<'w, 'a> Rewrite<'w, 'a> {
         Ok(Patch(change.into_iter().chain(self.operations).collect()))
     }
 
-    /// Adds the record and the missing maps above it: Karmada writes no annotations to a Work without a binding.
+    /// Adds the record and the missing maps above it: Karmada writes no annotations to a Work without a
+    /// binding.
     fn with_record(&self, record: String) -> Operation<'a> {
         let is_map = |depth: usize| {
             let found = self.work.raw.at(&Pointer::of(RECORD[..depth].iter().copied()));

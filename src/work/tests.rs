@@ -226,7 +226,8 @@ fn members_of_the_wrong_type_count_as_missing() {
     }
 }
 
-/// What `mutating-config` and the API server do to a revised manifest (facts: managed lists, a permanent id, sorted members).
+/// What `mutating-config` and the API server do to a revised manifest (facts: managed lists, a permanent id,
+/// sorted members).
 fn mutated(work: &str) -> String {
     let mut work: serde_json::Value = serde_json::from_str(work).unwrap();
     let metadata = work.pointer_mut("/spec/workload/manifests/0/metadata").unwrap();
@@ -286,8 +287,8 @@ fn any_change() -> impl Strategy<Value = Change> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1024))]
 
-    /// f(f(x)) = f(x); a changed policy starts from the original; without a policy the manifest is what Karmada wrote. All
-    /// hold with the changes of Karmada's webhook and the API server in between.
+    /// f(f(x)) = f(x); a changed policy starts from the original; without a policy the manifest is what
+    /// Karmada wrote. All hold with the changes of Karmada's webhook and the API server in between.
     #[test]
     fn a_revision_can_always_be_made_again_changed_and_taken_back(
         manifest in any_manifest(), first in any_change(), second in any_change(),

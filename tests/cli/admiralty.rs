@@ -1,5 +1,5 @@
-//! Pods on their way from a source of Admiralty to its targets, past a real server: the example of the proposal
-//! (admiralty#96), and what can go wrong.
+//! Pods on their way from a source of Admiralty to its targets, past a real server: the example of the
+//! proposal (admiralty#96), and what can go wrong.
 
 use rustix::process::Signal;
 use serde_json::{Value, json};

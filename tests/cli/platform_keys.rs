@@ -1,4 +1,5 @@
-//! Labels, annotations, finalizers and owners of Admiralty stay as they came, on every door and whatever a rule does.
+//! Labels, annotations, finalizers and owners of Admiralty stay as they came, on every door and whatever a
+//! rule does.
 
 use serde_json::{Value, json};
 

@@ -7,7 +7,8 @@ use rustix::process::Signal;
 use crate::files::{BROKEN, Directory, broken_policies, policy};
 use crate::process::Server;
 
-/// Runs a server that does not start, and gives its exit code, what it put on stdout, and its error without the log before it.
+/// Runs a server that does not start, and gives its exit code, what it put on stdout, and its error without
+/// the log before it.
 fn fails(directory: &Directory, arguments: &[&str]) -> (Option<i32>, String, String) {
     let ports =
         ["serve", "--bind-address", "127.0.0.1", "--secure-port", "0", "--admin-bind-address", "127.0.0.1:0"];

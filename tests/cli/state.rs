@@ -58,7 +58,8 @@ impl Served {
         Self { server, runtime, client }
     }
 
-    /// What the Rollout of this name gets in `cluster`, by a request that does not say where else it goes: a patch, or the message.
+    /// What the Rollout of this name gets in `cluster`, by a request that does not say where else it goes: a
+    /// patch, or the message.
     pub(crate) fn revised(&self, name: &str, cluster: &str) -> String {
         let rollout = ROLLOUT.replace("name: checkout", &format!("name: {name}"));
         let object: Value =

@@ -2,7 +2,8 @@
 
 use crate::files::{Directory, assert_done};
 
-/// Every flag of `serve` that takes something else than any text: a value that it refuses, and what it says then.
+/// Every flag of `serve` that takes something else than any text: a value that it refuses, and what it says
+/// then.
 const REFUSED: [(&str, &str, &str); 19] = [
     ("--bind-address <IP>", "localhost", "use an IP address, for instance 10.0.0.1; names are not looked up"),
     (

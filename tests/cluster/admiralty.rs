@@ -1,4 +1,5 @@
-//! Pods and `PodChaperon`s written to a real API server, with the configurations printed by `reviser manifests`.
+//! Pods and `PodChaperon`s written to a real API server, with the configurations printed by `reviser
+//! manifests`.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! The findings of `reviser check --crd` about a member's definition, compared with an API server that has it.
+//! The findings of `reviser check --crd` about a member's definition, compared with an API server that has
+//! it.
 
 use std::path::Path;
 

@@ -13,7 +13,8 @@ const ANSWERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/validatio
 /// Templates whose labels are accepted, and refused in each object that is made of them.
 const FURTHER: [&str; 2] = ["/spec/jobTemplate/metadata/", "/spec/volumeClaimTemplates/0/metadata/"];
 
-/// What is not checked: names of objects, a token of a service account without its name, which admission fills in, indexes of jobs, names of time zones, and an API group that older API servers do not ask for.
+/// What is not checked: names of objects, a token of a service account without its name, which admission
+/// fills in, indexes of jobs, names of time zones, and an API group that older API servers do not ask for.
 const LEFT_OUT: [&str; 6] = [
     "/serviceAccountName",
     "{\"/metadata\":",
@@ -67,7 +68,8 @@ fn it_is_right_about_every_field_that_is_made_wrong() {
         let collection = row.collection.replace("{namespace}", world.namespace());
         let path = format!("{collection}?dryRun=All&fieldValidation=Strict");
         let body = row.object.to_string().into_bytes();
-        // It closes the connection where its own check panics, as for a Job with a success policy and without completions.
+        // It closes the connection where its own check panics, as for a Job with a success policy and without
+        // completions.
         let Ok(reply) = admin.try_call(Method::POST, &path, "application/json", body) else { continue };
         assert!(reply.is_ok() || row.changed.is_some(), "{}: {}", row.name, reply.text);
         // Wrong types are not tested here.

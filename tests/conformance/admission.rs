@@ -1,9 +1,10 @@
 //! What an API server makes of the reply to an `AdmissionReview`, from the bytes of the reply alone.
 //!
-//! Source: kubernetes/apiserver v0.36.2 `pkg/admission/plugin/webhook/mutating/dispatcher.go` (`callAttrMutatingHook`),
-//! `pkg/admission/plugin/webhook/request/admissionreview.go` (`VerifyAdmissionResponse`),
-//! `pkg/admission/plugin/webhook/errors/statuserror.go` (`ToStatusErr`) and `pkg/endpoints/filters/warning.go`. Where we hold
-//! replies to more than an API server does, or to something else, it says `DIFFERENCE`.
+//! Source: kubernetes/apiserver v0.36.2 `pkg/admission/plugin/webhook/mutating/dispatcher.go`
+//! (`callAttrMutatingHook`), `pkg/admission/plugin/webhook/request/admissionreview.go`
+//! (`VerifyAdmissionResponse`), `pkg/admission/plugin/webhook/errors/statuserror.go` (`ToStatusErr`) and
+//! `pkg/endpoints/filters/warning.go`. Where we hold replies to more than an API server does, or to something
+//! else, it says `DIFFERENCE`.
 
 use serde_json::{Map, Value};
 
@@ -66,8 +67,8 @@ impl Verdict {
 
 /// Judges the reply to a review.
 pub(crate) fn verify(asked: &Asked, reply: &Reply) -> Result<Verdict, Broken> {
-    // The client tries a 429 or 5xx with `Retry-After` again by itself, while the user waits; that there is none, and that
-    // the body is JSON, is looked at here.
+    // The client tries a 429 or 5xx with `Retry-After` again by itself, while the user waits; that there is
+    // none, and that the body is JSON, is looked at here.
     let document = reply.json()?;
     match reply.status {
         200 => {}
@@ -103,7 +104,8 @@ fn only(response: &Map<String, Value>, rule: Rule, names: &[&str]) -> Result<(),
 
 /// What the user is shown is `status.message` and `status.code`.
 ///
-/// DIFFERENCE: all of it may be missing or of any length there, and a 5xx as good as a 4xx; ours are HTTP statuses then.
+/// DIFFERENCE: all of it may be missing or of any length there, and a 5xx as good as a 4xx; ours are HTTP
+/// statuses then.
 fn denied(asked: &Asked, response: &Map<String, Value>) -> Result<Verdict, Broken> {
     let broken = |found: &str| Broken::new(Rule::Failure, found);
     only(response, Rule::Failure, &["uid", "allowed", "status"])?;
@@ -145,7 +147,8 @@ fn allowed(asked: &Asked, response: &Map<String, Value>) -> Result<Verdict, Brok
     Ok(Verdict::Allowed { patch: Some(patch), warnings })
 }
 
-/// A warning with a control character is dropped there, silently; an empty one and one that is there already, too.
+/// A warning with a control character is dropped there, silently; an empty one and one that is there already,
+/// too.
 ///
 /// DIFFERENCE: a long one loses its end only where there is much else.
 fn warnings(response: &Map<String, Value>) -> Result<Vec<String>, Broken> {

@@ -13,7 +13,8 @@ macro_rules! capture {
 
 #[test]
 fn replicas_and_what_one_needs_are_told() {
-    // 250m and 50m of the containers; 512Mi of the init container, which is more than 256Mi and 64Mi together.
+    // 250m and 50m of the containers; 512Mi of the init container, which is more than 256Mi and 64Mi
+    // together.
     let needs = json!({"resourceRequest": {"cpu": "300m", "memory": "512Mi"}, "namespace": "shop"});
     let site = Site::start();
     for ((name, body), replicas, requirements) in [

@@ -1,4 +1,5 @@
-//! What the callers' own client makes of the replies: the program in `go/` is built and run, where there is Go.
+//! What the callers' own client makes of the replies: the program in `go/` is built and run, where there is
+//! Go.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

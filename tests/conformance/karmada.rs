@@ -1,9 +1,10 @@
 //! What Karmada's interpreter client makes of a reply, from the bytes of the reply alone.
 //!
-//! Source: karmada-io/karmada@f8fdd02 `pkg/resourceinterpreter/customized/webhook/customized.go` (`callHook`, `applyPatch`) and
-//! `pkg/resourceinterpreter/customized/webhook/request/resourceinterpretercontext.go` (`VerifyResourceInterpreterContext`); the
-//! fields are those of `pkg/apis/config/v1alpha1/interpretercontext_types.go`. Where we hold replies to more than Karmada
-//! does, or to something else, it says `DIFFERENCE`.
+//! Source: karmada-io/karmada@f8fdd02 `pkg/resourceinterpreter/customized/webhook/customized.go` (`callHook`,
+//! `applyPatch`) and `pkg/resourceinterpreter/customized/webhook/request/resourceinterpretercontext.go`
+//! (`VerifyResourceInterpreterContext`); the fields are those of
+//! `pkg/apis/config/v1alpha1/interpretercontext_types.go`. Where we hold replies to more than Karmada does,
+//! or to something else, it says `DIFFERENCE`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -50,7 +51,8 @@ pub(crate) fn verify(asked: &Asked, reply: &Reply) -> Result<Verdict, Broken> {
     if reply.status != 200 {
         return Err(Broken::new(Rule::HttpStatus, reply.status.to_string()));
     }
-    // DIFFERENCE: any content type would do, and trailing white space; Go refuses trailing bytes as serde_json does.
+    // DIFFERENCE: any content type would do, and trailing white space; Go refuses trailing bytes as
+    // serde_json does.
     let document = reply.json()?;
     // DIFFERENCE: a reply without them is taken too; one with others is not.
     let meta = (document["apiVersion"].as_str(), document["kind"].as_str());
@@ -74,7 +76,8 @@ pub(crate) fn verify(asked: &Asked, reply: &Reply) -> Result<Verdict, Broken> {
     }
     match asked.operation.as_str() {
         "InterpretReplica" => replicas(response),
-        // DIFFERENCE: Karmada has no ReviseObject yet (#3436 proposes it); it is judged as the others that patch.
+        // DIFFERENCE: Karmada has no ReviseObject yet (#3436 proposes it); it is judged as the others that
+        // patch.
         "ReviseReplica" | "ReviseObject" => revision(asked, response),
         other => Err(Broken::new(Rule::Failure, format!("a success of {other:?}, which is not answered"))),
     }
@@ -148,7 +151,8 @@ fn is_quantity(text: &str) -> bool {
 
 /// `verifyResourceInterpreterContextWithPatch`, and `applyPatch` after it.
 fn revision(asked: &Asked, response: &Map<String, Value>) -> Result<Verdict, Broken> {
-    // DIFFERENCE: both may be missing in this Karmada; older ones fail, or panic, so that both have to be there.
+    // DIFFERENCE: both may be missing in this Karmada; older ones fail, or panic, so that both have to be
+    // there.
     let pair = (response.get("patch"), response.get("patchType").and_then(Value::as_str));
     let (Some(Value::String(patch)), Some("JSONPatch")) = pair else {
         return Err(Broken::new(Rule::PatchPair, format!("{pair:?}")));
@@ -190,8 +194,8 @@ pub(crate) fn operations(patch: &str) -> Result<(), Broken> {
     Ok(())
 }
 
-/// What becomes of the object. A path that is not there, or an index that is too large, is an error here as in the library
-/// that Karmada and API servers use.
+/// What becomes of the object. A path that is not there, or an index that is too large, is an error here as
+/// in the library that Karmada and API servers use.
 pub(crate) fn applied(object: &Value, patch: &str) -> Result<Value, Broken> {
     let broken = |error: &dyn std::fmt::Display| Broken::new(Rule::PatchApplies, format!("{error}: {patch}"));
     let operations: json_patch::Patch = serde_json::from_str(patch).map_err(|error| broken(&error))?;
@@ -200,7 +204,8 @@ pub(crate) fn applied(object: &Value, patch: &str) -> Result<Value, Broken> {
     Ok(patched)
 }
 
-/// DIFFERENCE: Karmada does not look whether the object is still the same one; its status controllers fail over it later.
+/// DIFFERENCE: Karmada does not look whether the object is still the same one; its status controllers fail
+/// over it later.
 pub(crate) fn same(object: &Value, patched: &Value) -> Result<(), Broken> {
     for place in ["/apiVersion", "/kind", "/metadata/name", "/metadata/namespace", "/metadata/uid"] {
         if object.pointer(place) != patched.pointer(place) {

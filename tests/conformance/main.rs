@@ -1,4 +1,5 @@
-//! What callers hold reviser to, as rules that run: applied to what came over the wire, never to our own types.
+//! What callers hold reviser to, as rules that run: applied to what came over the wire, never to our own
+//! types.
 //!
 //! See `README.md` beside this file for what was ported from where, and what was not.
 

@@ -1,4 +1,5 @@
-//! The reviews of Works that a real API server sent, byte by byte as they came, over HTTP/1.1 and HTTP/2, and what they get.
+//! The reviews of Works that a real API server sent, byte by byte as they came, over HTTP/1.1 and HTTP/2, and
+//! what they get.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +23,8 @@ enum Gets {
 
 use Gets::{Fort, Nothing, Nulled};
 
-/// For each binding of the Rollout, the reviews at about its time, in an order that a fort could live through.
+/// For each binding of the Rollout, the reviews at about its time, in an order that a fort could live
+/// through.
 const AT: &[(&str, &[(&str, Gets)])] = &[
     (
         "rb-w31",

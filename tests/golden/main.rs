@@ -1,9 +1,9 @@
 //! Golden cases: each request has the same outcome, byte for byte, by three ways.
 //!
-//! A case is a folder in `cases`: `request.json` is a request, or a list of requests to one server in this order
-//! (a text in the list names a file of the repository that holds one); `policy.yaml` is the policy of the
-//! server; without it the built-in policy applies. `expected.json` has a line for each request: the decoded
-//! patch byte for byte, or replicas, or code and message of a refusal.
+//! A case is a folder in `cases`: `request.json` is a request, or a list of requests to one server in this
+//! order (a text in the list names a file of the repository that holds one); `policy.yaml` is the policy of
+//! the server; without it the built-in policy applies. `expected.json` has a line for each request: the
+//! decoded patch byte for byte, or replicas, or code and message of a refusal.
 //!
 //! The three ways are the library, `reviser preview` and HTTPS; replies over HTTPS must also keep the rules
 //! of `tests/conformance`. `UPDATE_GOLDEN=1` rewrites `expected.json`, if the three ways agree.

@@ -127,7 +127,8 @@ fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-/// The text of every module that is not a test, without comments and without what only tests are compiled with.
+/// The text of every module that is not a test, without comments and without what only tests are compiled
+/// with.
 fn modules() -> BTreeMap<String, Vec<(PathBuf, String)>> {
     let mut files = Vec::new();
     collect(&source(), &mut files);

@@ -1,4 +1,5 @@
-//! The configurations for Karmada's interpreter: those that are shipped, and those that `reviser manifests` prints.
+//! The configurations for Karmada's interpreter: those that are shipped, and those that `reviser manifests`
+//! prints.
 
 use std::collections::BTreeSet;
 
@@ -131,7 +132,8 @@ const ACCEPTED: &[Change] = &[
     ("add", "/clientConfig/caBundle", r#""LS0t""#),
 ];
 
-/// Changes that get no further than the decoder: ours, because there is no such field, and both, because of the types.
+/// Changes that get no further than the decoder: ours, because there is no such field, and both, because of
+/// the types.
 const NOT_DECODED: &[Change] = &[
     ("add", "/timeout", "10"),
     ("replace", "/timeoutSeconds", r#""10""#),

@@ -1,7 +1,7 @@
 //! docs/policies.md: every example is run as it stands, and every policy in it is one.
 //!
-//! An example is a section of "Worked examples": YAML blocks, each with the name of its file in its first line, and a `console` block with
-//! a command and what it prints. `UPDATE_GOLDEN=1` updates the output.
+//! An example is a section of "Worked examples": YAML blocks, each with the name of its file in its first
+//! line, and a `console` block with a command and what it prints. `UPDATE_GOLDEN=1` updates the output.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,8 @@ const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/policies.md");
 /// The demands that are to have an example.
 const DEMANDS: [&str; 7] = ["3159", "4739", "4799", "5384", "6067", "3362", "2069"];
 
-/// The text between two fences, in their order, each with what stands behind the first; and what is around them.
+/// The text between two fences, in their order, each with what stands behind the first; and what is around
+/// them.
 fn pieces(text: &str) -> Vec<(Option<&str>, String)> {
     let mut pieces = vec![(None, String::new())];
     for line in text.split_inclusive('\n') {

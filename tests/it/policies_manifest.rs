@@ -1,4 +1,5 @@
-//! The configuration for policies that are custom resources: the one that is shipped is what `reviser manifests` prints.
+//! The configuration for policies that are custom resources: the one that is shipped is what `reviser
+//! manifests` prints.
 
 use reviser::domain::{POLICY_GROUP, PolicyKind};
 use reviser::doors::Policies;

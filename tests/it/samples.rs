@@ -1,4 +1,5 @@
-//! The lines for `curl` in the documents, run as they stand there, against a server started as the document says.
+//! The lines for `curl` in the documents, run as they stand there, against a server started as the document
+//! says.
 
 use std::path::Path;
 use std::process::Command;
@@ -67,7 +68,8 @@ fn console(block: &[&str]) -> Vec<Step> {
     steps
 }
 
-/// Runs what the document says, in its order, and checks that it says the truth. `arguments` are those of the server.
+/// Runs what the document says, in its order, and checks that it says the truth. `arguments` are those of the
+/// server.
 fn run(document: &str, arguments: &[&str], steps: &[Step]) {
     let mut server = Spawned::start(arguments);
     for Step { command, output, .. } in steps {

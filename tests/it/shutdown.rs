@@ -111,9 +111,9 @@ struct Tally {
     lost: Vec<String>,
 }
 
-/// Whether the request that failed with `error` did not get to the server, as far as the protocol can tell; any
-/// client then sends it again on another connection. That is so where hyper had not begun to send it, and in
-/// HTTP/2 where the server had said before that it would take no more.
+/// Whether the request that failed with `error` did not get to the server, as far as the protocol can tell;
+/// any client then sends it again on another connection. That is so where hyper had not begun to send it, and
+/// in HTTP/2 where the server had said before that it would take no more.
 fn is_unsent(error: &hyper::Error) -> bool {
     error.is_canceled() || format!("{error:?}").contains("GoAway(b\"\", NO_ERROR, Remote)")
 }
@@ -152,8 +152,8 @@ async fn crowd(server: &TestServer) -> tokio::task::JoinSet<Tally> {
     clients
 }
 
-/// Waits until the server has ended, and the crowd with it, and checks that every request that got to the door
-/// was answered to its client.
+/// Waits until the server has ended, and the crowd with it, and checks that every request that got to the
+/// door was answered to its client.
 async fn nothing_is_lost(server: TestServer, clients: tokio::task::JoinSet<Tally>) {
     let tallies = soon("all clients are done", clients.join_all()).await;
     let door = server.door.clone();

@@ -1,4 +1,5 @@
-//! `engine::validate` against what a real API server answered to the same objects; `tests/cluster` records it.
+//! `engine::validate` against what a real API server answered to the same objects; `tests/cluster` records
+//! it.
 
 use std::collections::HashSet;
 

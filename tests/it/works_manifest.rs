@@ -1,7 +1,7 @@
 //! The configuration for Karmada's Works: the one that is shipped, and those that `reviser manifests` prints.
 //!
-//! What the conditions let through was put to the API server's own matcher (`k8s.io/apiserver` v0.36.2), and the whole to
-//! its validation. Here they are held to the text that was found right there.
+//! What the conditions let through was put to the API server's own matcher (`k8s.io/apiserver` v0.36.2), and
+//! the whole to its validation. Here they are held to the text that was found right there.
 
 use std::collections::BTreeMap;
 

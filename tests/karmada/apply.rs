@@ -27,8 +27,8 @@ pub(crate) fn path(object: &Value) -> String {
     format!("{}/{}", collection(object), object["metadata"]["name"].as_str().unwrap())
 }
 
-/// Creates the object, or merges it into the existing one, so that additions of Karmada stay. A server that can't take it yet is asked again: kinds and
-/// webhooks are served a little later than they are made.
+/// Creates the object, or merges it into the existing one, so that additions of Karmada stay. A server that
+/// can't take it yet is asked again: kinds and webhooks are served a little later than they are made.
 pub(crate) fn apply(client: &Client, object: &Value) -> Value {
     until_some(&format!("{} is applied", path(object)), || {
         let mut reply = client.create(&collection(object), object);

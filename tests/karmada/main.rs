@@ -1,8 +1,9 @@
-//! The story of a fort on a real Karmada: its own programs, and two member clusters that are API servers of their own.
+//! The story of a fort on a real Karmada: its own programs, and two member clusters that are API servers of
+//! their own.
 //!
-//! The environment says where Karmada is; `README.md` beside this says how. Where it is not, this says so and passes. The
-//! story is printed, and kept as `karmada-story.log` in cargo's target folder: what each cluster's Work and each member held
-//! after each step, and each change of a Work on the way.
+//! The environment says where Karmada is; `README.md` beside this says how. Where it is not, this says so and
+//! passes. The story is printed, and kept as `karmada-story.log` in cargo's target folder: what each
+//! cluster's Work and each member held after each step, and each change of a Work on the way.
 //!
 //! All through the story an [`observer`] looks for two Works, or two members, that start a fort pod.
 

@@ -1,8 +1,8 @@
 //! Watches all through the story: never two Works that start a fort pod.
 //!
-//! The Works are watched, so that each state that was stored is seen, in the order in which they were. Those of the members are
-//! asked for, since what two API servers hold at one moment can't be watched: a member had it before and after another was
-//! seen to have it too.
+//! The Works are watched, so that each state that was stored is seen, in the order in which they were. Those
+//! of the members are asked for, since what two API servers hold at one moment can't be watched: a member had
+//! it before and after another was seen to have it too.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

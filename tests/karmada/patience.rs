@@ -1,4 +1,5 @@
-//! Waiting for what several programs have to bring about together, on a machine that has other things to do too.
+//! Waiting for what several programs have to bring about together, on a machine that has other things to do
+//! too.
 
 use std::time::{Duration, Instant};
 

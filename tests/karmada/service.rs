@@ -1,5 +1,5 @@
-//! reviser, as installed: its kinds, its account with the rights of `manifests`, its webhook configurations, and the
-//! program itself.
+//! reviser, as installed: its kinds, its account with the rights of `manifests`, its webhook configurations,
+//! and the program itself.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};

@@ -17,7 +17,8 @@ use crate::service::Service;
 use crate::support::client::{Client, MERGE};
 use crate::support::tell;
 
-/// What each cluster has to come to hold: its replicas, and whether it hosts the fort. A cluster that is not named has nothing.
+/// What each cluster has to come to hold: its replicas, and whether it hosts the fort. A cluster that is not
+/// named has nothing.
 pub(crate) type Expected<'a> = &'a [(&'static str, i64, bool)];
 
 pub(crate) struct Stage {
@@ -133,7 +134,8 @@ impl Stage {
         binding["metadata"]["annotations"]["reviser.io/fort-cluster"].as_str().map(str::to_owned)
     }
 
-    /// Waits until the Works and the members hold exactly this, with the image of the template; then reports it.
+    /// Waits until the Works and the members hold exactly this, with the image of the template; then reports
+    /// it.
     #[track_caller]
     pub(crate) fn comes_to(&mut self, expected: Expected<'_>) {
         self.comes_to_with(expected, |_| true);

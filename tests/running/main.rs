@@ -1,5 +1,5 @@
-//! The running program under load: hundreds of requests at a time, over real connections to real processes, with every
-//! request and reply logged and the log checked against the invariants of an allocation.
+//! The running program under load: hundreds of requests at a time, over real connections to real processes,
+//! with every request and reply logged and the log checked against the invariants of an allocation.
 
 #![expect(
     clippy::panic,

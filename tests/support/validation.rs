@@ -33,7 +33,8 @@ fn read(text: &str) -> Vec<Value> {
     documents.iter().map(|document| serde_json::from_str(&document.value.to_string()).unwrap()).collect()
 }
 
-/// Objects with many fields, and each of them with each place made wrong in some ways. The first of a kind is unchanged.
+/// Objects with many fields, and each of them with each place made wrong in some ways. The first of a kind is
+/// unchanged.
 pub(crate) fn mutants() -> Vec<Row> {
     let of_one = |document: &Value| {
         let mut places = Vec::new();

@@ -158,7 +158,8 @@ fn door(service: Service) -> Works {
     Works::new(Arc::new(service), RevisionMetrics::default())
 }
 
-/// The changes of Karmada's `mutating-config` webhook: permanent ids, and lists of the labels and annotations.
+/// The changes of Karmada's `mutating-config` webhook: permanent ids, and lists of the labels and
+/// annotations.
 pub(crate) fn mutating_config(work: &mut Value) {
     work["metadata"]["labels"]["work.karmada.io/permanent-id"] = "id".into();
     for manifest in work["spec"]["workload"]["manifests"].as_array_mut().unwrap() {

@@ -207,7 +207,8 @@ impl World {
         check(&self.api.state.lock(), self.excuses)
     }
 
-    /// Runs until nothing changes: every cluster answers, every reconcile ends, and waiting Works are touched.
+    /// Runs until nothing changes: every cluster answers, every reconcile ends, and waiting Works are
+    /// touched.
     fn settle(&mut self) -> Result<(), String> {
         self.karmada.unreachable.clear();
         self.karmada.finish_deletions(&self.api);

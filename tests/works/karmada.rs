@@ -76,7 +76,8 @@ impl Karmada {
         self.queue.is_empty()
     }
 
-    /// Runs the next step of the first reconcile in the queue. With `lost` the write is not stored and is retried later.
+    /// Runs the next step of the first reconcile in the queue. With `lost` the write is not stored and is
+    /// retried later.
     pub(crate) fn step(&mut self, api: &Api, now: i64, lost: bool) {
         let Some(reconcile) = self.queue.front_mut() else { return };
         let Some(left) = &mut reconcile.left else {

@@ -1,6 +1,6 @@
-//! The elected replica in histories of Karmada: what it touches, and that it brings all Works up to date by itself.
-//! The door, the engine and the records are real. The planner receives the events of a watch, delayed, and
-//! sometimes a relist.
+//! The elected replica in histories of Karmada: what it touches, and that it brings all Works up to date by
+//! itself. The door, the engine and the records are real. The planner receives the events of a watch,
+//! delayed, and sometimes a relist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -7,7 +7,8 @@ use crate::domain::{ClusterName, Schedule, TargetCluster};
 use crate::engine::{ClusterPattern, PolicySet};
 use crate::policy;
 
-/// Made-up clusters that no rule names, with their replicas. The first has the most replicas, so it hosts the allocations.
+/// Made-up clusters that no rule names, with their replicas. The first has the most replicas, so it hosts the
+/// allocations.
 const MADE_UP: [(&str, i64); 2] = [("sample-1", 2), ("sample-2", 1)];
 
 /// How many named clusters a made-up one is renamed to.
@@ -24,8 +25,8 @@ pub(super) struct TrialClusters {
 }
 
 impl TrialClusters {
-    /// The clusters of `given` (`--clusters`), else those in the state files, else those that the policies name, one for each
-    /// pattern that matches none of these, and two more.
+    /// The clusters of `given` (`--clusters`), else those in the state files, else those that the policies
+    /// name, one for each pattern that matches none of these, and two more.
     pub(super) fn new(given: &Schedule, known: &KnownClusters, set: &PolicySet) -> Self {
         if !given.clusters().is_empty() {
             return Self {

@@ -6,8 +6,9 @@ use super::samples::listed;
 use crate::domain::{ClusterName, Schedule};
 use crate::engine::IdleTransformation;
 
-/// For one object in all clusters of `schedule`. A transformation is reported if it changes nothing in a cluster that it has
-/// an entry for, or nothing in any cluster. Clusters that it has no entry for are not an error by themselves.
+/// For one object in all clusters of `schedule`. A transformation is reported if it changes nothing in a
+/// cluster that it has an entry for, or nothing in any cluster. Clusters that it has no entry for are not an
+/// error by themselves.
 pub(super) fn warnings(idle: &[IdleTransformation], schedule: &Schedule) -> Vec<String> {
     let mut by_transformation: BTreeMap<&str, BTreeMap<&str, Vec<ClusterName>>> = BTreeMap::new();
     for transformation in idle {

@@ -169,8 +169,8 @@ pub(super) fn listed(clusters: &[ClusterName]) -> String {
     clusters.iter().map(ClusterName::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether one of the places contains the other. The items of a list count as one place, because a diff of lists can't
-/// identify which of several equal items is new.
+/// Whether one of the places contains the other. The items of a list count as one place, because a diff of
+/// lists can't identify which of several equal items is new.
 pub(super) fn overlap(a: &Pointer, b: &Pointer) -> bool {
     let list = |pointer: &Pointer| {
         let is_item = |token: &String| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
@@ -259,7 +259,8 @@ impl<'p> Trial<'_, '_, 'p> {
         service.explain(&self.object.workload, object, target).await
     }
 
-    /// Revises the object by the policies in `tried`. A policy that fails is recorded and removed, until the others pass.
+    /// Revises the object by the policies in `tried`. A policy that fails is recorded and removed, until the
+    /// others pass.
     async fn revise_without_failing(
         &self,
         tried: &mut Vec<usize>,
@@ -281,8 +282,8 @@ impl<'p> Trial<'_, '_, 'p> {
         }
     }
 
-    /// The rule that a warning is about, and the rest of the warning. A warning about the whole result belongs to the last
-    /// rule that changed the place.
+    /// The rule that a warning is about, and the rest of the warning. A warning about the whole result
+    /// belongs to the last rule that changed the place.
     fn warning_rule(
         &self,
         tried: &[usize],
@@ -322,8 +323,8 @@ impl<'p> Trial<'_, '_, 'p> {
         }
     }
 
-    /// Whether a finding depends on the name of a made-up cluster: the rule looks the name up and misses it, or the finding
-    /// disappears when the cluster is renamed to a real one.
+    /// Whether a finding depends on the name of a made-up cluster: the rule looks the name up and misses it,
+    /// or the finding disappears when the cluster is renamed to a real one.
     async fn comes_of_made_up_name(&self, found: &RuleFinding) -> bool {
         let (clusters, Some(rule)) = (self.trials.clusters, found.rule) else { return false };
         let policy = &self.trials.set.policies[found.policy];
@@ -347,8 +348,8 @@ impl<'p> Trial<'_, '_, 'p> {
         false
     }
 
-    /// The policy and rule that fail, and the problem. A failure that names no rule belongs to the first policy with which
-    /// the revision fails.
+    /// The policy and rule that fail, and the problem. A failure that names no rule belongs to the first
+    /// policy with which the revision fails.
     async fn failing_rule(
         &self,
         tried: &[usize],
@@ -378,8 +379,8 @@ impl<'p> Trial<'_, '_, 'p> {
         })
     }
 
-    /// Whether a failure is due to state that a server would have and that no flag gives. The door for `PodChaperon`s has no
-    /// schedule and no template, so that their absence is a failure there.
+    /// Whether a failure is due to state that a server would have and that no flag gives. The door for
+    /// `PodChaperon`s has no schedule and no template, so that their absence is a failure there.
     async fn is_unknown(&self, failure: &Failure, policies: &[usize]) -> bool {
         if failure.code() != Code::Unavailable || self.trials.clusters.are_described {
             return false;

@@ -27,8 +27,8 @@ pub struct TrialObjects {
 }
 
 impl TrialObjects {
-    /// Reads objects from files and directories, and their templates from the file `original`. A template belongs to the object
-    /// with the same group, kind, namespace and name.
+    /// Reads objects from files and directories, and their templates from the file `original`. A template
+    /// belongs to the object with the same group, kind, namespace and name.
     pub fn read(paths: &[PathBuf], original: Option<&Path>) -> Self {
         let mut read = Self::default();
         for Identified { workload, text, source } in read.identified(paths, true) {
@@ -93,7 +93,8 @@ impl TrialObjects {
     }
 }
 
-/// A note for the user if one of `objects`, whose `original` rules have read, has no template. `original` is the flag.
+/// A note for the user if one of `objects`, whose `original` rules have read, has no template. `original` is
+/// the flag.
 pub fn without_template<'o>(
     objects: impl IntoIterator<Item = &'o TrialObject>,
     original: Option<&Path>,

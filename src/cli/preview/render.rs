@@ -26,7 +26,8 @@ pub(super) fn object(format: PreviewFormat, shown: &[Shown<'_>], single: bool) -
     }
 }
 
-/// Several objects, each headed by its name. `single`: `--cluster` is given, and YAML and JSON are what `kubectl` reads.
+/// Several objects, each headed by its name. `single`: `--cluster` is given, and YAML and JSON are what
+/// `kubectl` reads.
 pub(super) fn objects(format: PreviewFormat, previews: &[Preview<'_>], single: bool) -> String {
     let name = |preview: &Preview<'_>| format!("# object: {}", preview.object.workload.qualified_name());
     let sections = |section: &dyn Fn(&[Shown<'_>]) -> String, colour: bool| {

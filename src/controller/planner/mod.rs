@@ -1,7 +1,7 @@
 //! Decides which Works to touch when.
 //!
-//! Pure: events and the time are arguments, and [`Planner::next`] returns the next action. Level-triggered: decisions follow from the
-//! known state of Works and bindings, so a lost event only delays them.
+//! Pure: events and the time are arguments, and [`Planner::next`] returns the next action. Level-triggered:
+//! decisions follow from the known state of Works and bindings, so a lost event only delays them.
 //!
 //! A Work is touched
 //!
@@ -9,8 +9,9 @@
 //! * once for each generation and each set of policies when a policy selects it and it has no record;
 //! * when an allocation has no host and the Work may become its host (see `handover`).
 //!
-//! A Work is not touched while it is being deleted, while a touch of it is in flight, while its sync status is unknown, and
-//! before all Works have been listed under the active policies. Failed touches are repeated with exponential backoff.
+//! A Work is not touched while it is being deleted, while a touch of it is in flight, while its sync status
+//! is unknown, and before all Works have been listed under the active policies. Failed touches are repeated
+//! with exponential backoff.
 
 mod handover;
 mod queue;

@@ -4,13 +4,15 @@
 //! `k8s.io/apimachinery/pkg/api/resource` (v0.36), where the type has the same
 //! name; the answers recorded from it are in `tests/data/quantities.json`. What differs:
 //!
-//! * Go keeps numbers of any size, we those up to 1.7e29 in magnitude and refuse larger ones: 18 billion times what fits into
-//!   the int64 that every reader of a quantity ends up with.
-//! * [`value`](Quantity::value) and [`milli_value`](Quantity::milli_value) stay at the largest or smallest int64
-//!   where Go's wrap around or answer 0. They round all negative amounts away from zero; Go's round some of those up, and make
-//!   garbage of others (`-1Ei` has the value 0).
-//! * Go spells what it has parsed as it was written, if that is nearly canonical (`+1`, `1.234`). We always spell canonically.
-//! * Go has no suffix for a multiple of 1000E and leaves it away, which makes it another number. We write `1000E`.
+//! * Go keeps numbers of any size, we those up to 1.7e29 in magnitude and refuse larger ones: 18 billion
+//!   times what fits into the int64 that every reader of a quantity ends up with.
+//! * [`value`](Quantity::value) and [`milli_value`](Quantity::milli_value) stay at the largest or smallest
+//!   int64 where Go's wrap around or answer 0. They round all negative amounts away from zero; Go's round
+//!   some of those up, and make garbage of others (`-1Ei` has the value 0).
+//! * Go spells what it has parsed as it was written, if that is nearly canonical (`+1`, `1.234`). We always
+//!   spell canonically.
+//! * Go has no suffix for a multiple of 1000E and leaves it away, which makes it another number. We write
+//!   `1000E`.
 
 mod parse;
 
@@ -47,7 +49,8 @@ pub struct Quantity {
 pub enum Format {
     /// Powers of 1000: `n`, `u`, `m`, none, `k`, `M`, `G`, `T`, `P`, `E`.
     DecimalSi,
-    /// Powers of 1024: `Ki`, `Mi`, `Gi`, `Ti`, `Pi`, `Ei`. Amounts below 1024 and fractions are written as [`DecimalSi`](Self::DecimalSi).
+    /// Powers of 1024: `Ki`, `Mi`, `Gi`, `Ti`, `Pi`, `Ei`. Amounts below 1024 and fractions are written as
+    /// [`DecimalSi`](Self::DecimalSi).
     BinarySi,
     /// Powers of 1000 as exponents: `e3`, `e-3`.
     DecimalExponent,
@@ -68,7 +71,8 @@ impl Quantity {
     /// Nothing.
     pub const ZERO: Self = Self { nanos: 0, format: Format::DecimalSi };
 
-    /// Reads a quantity. Space around it is skipped; what is smaller than a billionth is rounded up, away from zero.
+    /// Reads a quantity. Space around it is skipped; what is smaller than a billionth is rounded up, away
+    /// from zero.
     ///
     /// The number of a JSON document, in its spelling, is a quantity too.
     pub fn parse(text: &str) -> Result<Self, QuantityError> {
@@ -101,14 +105,16 @@ impl Quantity {
         i64::try_from(rounded).unwrap_or(limit)
     }
 
-    /// The sum, written as `self` is, or as `other` if `self` is zero. It stays at the largest amount that is kept.
+    /// The sum, written as `self` is, or as `other` if `self` is zero. It stays at the largest amount that is
+    /// kept.
     #[must_use]
     pub fn saturating_add(self, other: Self) -> Self {
         let format = if self.nanos == 0 { other.format } else { self.format };
         Self { nanos: self.nanos.saturating_add(other.nanos), format }
     }
 
-    /// The difference, written as `self` is, or as `other` if `self` is zero. It stays at the largest amount that is kept.
+    /// The difference, written as `self` is, or as `other` if `self` is zero. It stays at the largest amount
+    /// that is kept.
     #[must_use]
     pub fn saturating_sub(self, other: Self) -> Self {
         let format = if self.nanos == 0 { other.format } else { self.format };

@@ -1,7 +1,7 @@
 //! The grammar: sign, digits with at most one point among them, suffix.
 //!
-//! NB: Kubernetes lets all digits be missing, and takes `m`, `+`, `.` and `Ki` for nothing. So do we: what the API server has
-//! stored must be readable.
+//! NB: Kubernetes lets all digits be missing, and takes `m`, `+`, `.` and `Ki` for nothing. So do we: what
+//! the API server has stored must be readable.
 
 use super::{BINARY_MAX, Format, NANOS, Quantity, QuantityError};
 
@@ -66,7 +66,8 @@ fn read_suffix(suffix: &str) -> Option<Suffix> {
     })
 }
 
-/// `whole.fraction` times this power of ten in billionths, rounded up; `None` if that is too large to be kept.
+/// `whole.fraction` times this power of ten in billionths, rounded up; `None` if that is too large to be
+/// kept.
 ///
 /// The work is bounded by the length of the digits, whatever the power.
 fn decimal_nanos(whole: &str, fraction: &str, power: i64) -> Option<i128> {
@@ -93,8 +94,9 @@ fn decimal_nanos(whole: &str, fraction: &str, power: i64) -> Option<i128> {
 fn binary_nanos(whole: &str, fraction: &str, power: u32) -> i128 {
     let unit = NANOS << power;
     let whole = whole.bytes().try_fold(0, append).and_then(|whole| whole.checked_mul(unit));
-    // The fraction is unit * (d1 + (d2 + (d3 + ...) / 10) / 10) / 10, from the inside out. Its integral part is enough to go on
-    // with, since whatever was cut off stays less than one; but that there was something decides how it is rounded.
+    // The fraction is unit * (d1 + (d2 + (d3 + ...) / 10) / 10) / 10, from the inside out. Its integral part
+    // is enough to go on with, since whatever was cut off stays less than one; but that there was something
+    // decides how it is rounded.
     let mut more = false;
     let part = fraction.bytes().rev().fold(0, |inner, digit| {
         let tenfold = i128::from(digit - b'0') * unit + inner;

@@ -27,7 +27,8 @@ fn parse(text: &str) -> Quantity {
     Quantity::parse(text).unwrap_or_else(|error| panic!("{text:?}: {error}"))
 }
 
-/// Checks one of the two readings: it is what was meant as far as an int64 goes, and so it is Go's where Go's is.
+/// Checks one of the two readings: it is what was meant as far as an int64 goes, and so it is Go's where Go's
+/// is.
 fn check_reading(ours: i64, go: i64, exact: &str, text: &str) {
     let Ok(exact) = exact.parse::<i64>() else {
         let limit = if exact.starts_with('-') { i64::MIN } else { i64::MAX };
@@ -126,7 +127,8 @@ fn any_format() -> impl Strategy<Value = Format> {
     prop_oneof![Just(Format::DecimalSi), Just(Format::BinarySi), Just(Format::DecimalExponent)]
 }
 
-/// Quantities of all magnitudes, round ones among them. Those in binary format are not beyond what that can express.
+/// Quantities of all magnitudes, round ones among them. Those in binary format are not beyond what that can
+/// express.
 fn any_quantity() -> impl Strategy<Value = Quantity> {
     (any::<i128>(), 0_u32..127, 0_u32..8, 0_u32..5, any_format()).prop_map(
         |(bits, shift, thousands, kibis, format)| {
@@ -150,7 +152,8 @@ proptest! {
         prop_assert_eq!(parse(&quantity.to_string()), quantity);
     }
 
-    /// An amount in binary format that has no binary suffix, such as 64000, is read back as a decimal one: hence twice.
+    /// An amount in binary format that has no binary suffix, such as 64000, is read back as a decimal one:
+    /// hence twice.
     #[test]
     fn reading_never_panics_and_the_spelling_settles(text in almost_quantity()) {
         if let Ok(quantity) = Quantity::parse(&text) {

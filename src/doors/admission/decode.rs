@@ -27,8 +27,8 @@ pub struct Review<'a> {
     pub namespace: Cow<'a, str>,
     /// The object's name, or its `generateName` if the API server has not generated the name yet.
     pub name: Cow<'a, str>,
-    /// The object to be written: a map without repeated names, at most [`MAX_DEPTH`](crate::json::MAX_DEPTH) levels
-    /// deep. `None` on DELETE.
+    /// The object to be written: a map without repeated names, at most [`MAX_DEPTH`](crate::json::MAX_DEPTH)
+    /// levels deep. `None` on DELETE.
     pub object: Option<Raw<'a>>,
     /// The stored object. `None` on CREATE, and if it is not such a map.
     pub old_object: Option<Raw<'a>>,
@@ -120,7 +120,8 @@ fn check_envelope(envelope: &Members<'_>) -> Result<(), Unreadable> {
     Ok(())
 }
 
-/// Refuses repeated names of members that are read, also if an object that is not read repeats a name before them.
+/// Refuses repeated names of members that are read, also if an object that is not read repeats a name before
+/// them.
 fn check_read(body: &Raw<'_>, request: &Members<'_>) -> Result<(), Failure> {
     if body.check_names().is_ok() {
         return Ok(());
@@ -164,7 +165,8 @@ fn name_or_own<'a>(request: &Members<'a>, name: Cow<'a, str>) -> Cow<'a, str> {
     request.get("object").and_then(|object| envelope::object_name(&object)).unwrap_or_default()
 }
 
-/// `request.resource`, `{group, version, resource}` with an empty group for the core group, and `request.subResource`.
+/// `request.resource`, `{group, version, resource}` with an empty group for the core group, and
+/// `request.subResource`.
 fn resource<'a>(request: &Members<'a>) -> Result<Resource<'a>, Failure> {
     let refused = || {
         Failure::bad_request(

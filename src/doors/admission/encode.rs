@@ -6,8 +6,8 @@ use crate::doors::envelope::{begin_reply, write_patch};
 use crate::json::write_string;
 use crate::patch::Patch;
 
-/// Longest warning in a reply, in bytes. API servers cut off the end of a long warning at 256 characters; warnings are
-/// shortened in the middle before that, so that the advice at their end stays.
+/// Longest warning in a reply, in bytes. API servers cut off the end of a long warning at 256 characters;
+/// warnings are shortened in the middle before that, so that the advice at their end stays.
 pub const MAX_WARNING_BYTES: usize = 255;
 
 /// The response to a review.

@@ -1,15 +1,15 @@
 //! Kubernetes' admission protocol: `AdmissionReview`, `admission.k8s.io/v1`, from an API server to a webhook.
 //!
-//! Decoding has two steps, so that the uid is echoed whenever it can be read. [`decode`] fails only if the body is
-//! no review of this version or has no uid ([`Unreadable`]). Everything else that is wrong is a [`Failure`] beside
-//! the [`Head`], and [`encode`] needs that head.
+//! Decoding has two steps, so that the uid is echoed whenever it can be read. [`decode`] fails only if the
+//! body is no review of this version or has no uid ([`Unreadable`]). Everything else that is wrong is a
+//! [`Failure`] beside the [`Head`], and [`encode`] needs that head.
 //!
 //! An API server takes `allowed: false` as the decision about the write. Without an HTTP 200 it applies the
-//! `failurePolicy` of the webhook configuration. So a request or an object that is wrong is denied, and a failure of
-//! this server is answered with its HTTP status ([`reply`]).
+//! `failurePolicy` of the webhook configuration. So a request or an object that is wrong is denied, and a
+//! failure of this server is answered with its HTTP status ([`reply`]).
 //!
-//! An `oldObject` that is no map, repeats a name or is nested too deep is treated as missing: the update under
-//! review is what replaces it.
+//! An `oldObject` that is no map, repeats a name or is nested too deep is treated as missing: the update
+//! under review is what replaces it.
 //!
 //! Source: kubernetes/api v0.36.2 `admission/v1/types.go`; kubernetes/apiserver v0.36.2
 //! `pkg/admission/plugin/webhook/request/admissionreview.go` and `pkg/endpoints/filters/warning.go`.
@@ -68,7 +68,8 @@ pub(super) fn reply(
     }
 }
 
-/// The class of the HTTP error that answers a failure of this server; `None` for a failure that denies the write.
+/// The class of the HTTP error that answers a failure of this server; `None` for a failure that denies the
+/// write.
 pub(super) fn http_error(code: Code) -> Option<Code> {
     match code {
         Code::BadRequest | Code::Unprocessable | Code::Unscheduled => None,
@@ -84,8 +85,8 @@ fn unanswered(head: &Head<'_>, code: Code, failure: &Failure) -> DoorReply {
     DoorReply { operation: head.operation, ..DoorReply::refusal(status, code.reason(), &failure.message()) }
 }
 
-/// The outcome for a review of another resource than `expected`: the object is unchanged, and a warning names the
-/// `configuration` to change. `action` is what the door does to its objects.
+/// The outcome for a review of another resource than `expected`: the object is unchanged, and a warning names
+/// the `configuration` to change. `action` is what the door does to its objects.
 pub(super) fn unexpected_resource(
     action: &str,
     expected: &str,

@@ -5,7 +5,8 @@ use crate::domain::{Answer, Failure};
 use crate::doors::envelope::{begin_reply, write_patch};
 use crate::json::write_string;
 
-/// The body of a reply, also for a failure: Karmada shows the message of a failure only if the HTTP status is 200.
+/// The body of a reply, also for a failure: Karmada shows the message of a failure only if the HTTP status is
+/// 200.
 pub fn encode(head: &Head<'_>, answer: &Result<Answer<'_>, Failure>) -> String {
     let mut out = begin_reply(API_VERSION, KIND, &head.uid);
     match answer {
@@ -18,7 +19,8 @@ pub fn encode(head: &Head<'_>, answer: &Result<Answer<'_>, Failure>) -> String {
             }
         }
         Ok(Answer::Revision(patch)) => {
-            // An unchanged object is answered with an empty patch: older versions of Karmada panic without one.
+            // An unchanged object is answered with an empty patch: older versions of Karmada panic without
+            // one.
             out.push_str(r#","successful":true"#);
             write_patch(patch, &mut out);
         }

@@ -1,11 +1,12 @@
-//! `POST /interpret`: Karmada's interpreter protocol, `ResourceInterpreterContext`, `config.karmada.io/v1alpha1`.
+//! `POST /interpret`: Karmada's interpreter protocol, `ResourceInterpreterContext`,
+//! `config.karmada.io/v1alpha1`.
 //!
-//! Decoding has two steps, so that the uid is echoed whenever it can be read. [`decode`] fails only if there is no
-//! uid ([`Unreadable`]). Everything else that is wrong with a request is a failure in its reply. [`encode`] needs the
-//! [`Head`] that decoding gives, so a reply always has a uid.
+//! Decoding has two steps, so that the uid is echoed whenever it can be read. [`decode`] fails only if there
+//! is no uid ([`Unreadable`]). Everything else that is wrong with a request is a failure in its reply.
+//! [`encode`] needs the [`Head`] that decoding gives, so a reply always has a uid.
 //!
-//! Source: karmada-io/karmada@f8fdd02 `pkg/apis/config/v1alpha1/interpretercontext_types.go`; `ReviseObject` and its
-//! fields are the proposal of karmada#3436.
+//! Source: karmada-io/karmada@f8fdd02 `pkg/apis/config/v1alpha1/interpretercontext_types.go`; `ReviseObject`
+//! and its fields are the proposal of karmada#3436.
 
 mod decode;
 mod encode;

@@ -1,7 +1,7 @@
 //! Nulls that `kubectl apply` dropped.
 //!
-//! Client-side `kubectl apply` sends an object without the nulls in its maps. In a patch a null removes a member, so the
-//! stored policy would do nothing. The applied document is in an annotation.
+//! Client-side `kubectl apply` sends an object without the nulls in its maps. In a patch a null removes a
+//! member, so the stored policy would do nothing. The applied document is in an annotation.
 
 use crate::json::{Pointer, Value};
 use crate::policy::Finding;

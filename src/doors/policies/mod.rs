@@ -19,7 +19,8 @@ use crate::patch::Patch;
 use crate::server::{Call, Door, DoorReply};
 use crate::service::Outcome;
 
-/// The documents that the API server holds, in any order, as last watched. Empty for a server that does not watch them.
+/// The documents that the API server holds, in any order, as last watched. Empty for a server that does not
+/// watch them.
 pub type StoredPolicies = Arc<ArcSwap<Vec<Value<'static>>>>;
 
 /// The door for admission reviews of policies.

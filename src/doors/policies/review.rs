@@ -24,9 +24,10 @@ const MAX_WARNINGS: usize = 5;
 
 /// Reviews `object`, which replaces `old`, beside all `stored` documents.
 ///
-/// It is denied for faults that only a change of this document can fix. Faults that another document can fix are
-/// warnings, because the files of one `kubectl apply` arrive in any order. All faults are warnings if the update
-/// changes nothing that reviser reads: otherwise a finalizer of an invalid document could not be removed.
+/// It is denied for faults that only a change of this document can fix. Faults that another document can fix
+/// are warnings, because the files of one `kubectl apply` arrive in any order. All faults are warnings if the
+/// update changes nothing that reviser reads: otherwise a finalizer of an invalid document could not be
+/// removed.
 pub(super) fn review(
     object: Raw<'_>,
     old: Option<Raw<'_>>,
@@ -67,8 +68,8 @@ fn has_same_content(old: &Value<'_>, new: &Value<'_>) -> bool {
     names.filter(|name| read(name)).all(|name| old.get(name) == new.get(name))
 }
 
-/// The report on `object`, which replaces the stored document of its name, and the first fault of each other document
-/// that is active without it and not active with it.
+/// The report on `object`, which replaces the stored document of its name, and the first fault of each other
+/// document that is active without it and not active with it.
 fn beside_others(object: &Value<'static>, stored: &[Value<'static>]) -> (DocumentReport, Vec<String>) {
     let own = Seniority::of(object);
     let mut before: Vec<(Seniority, Value<'static>)> =

@@ -16,8 +16,8 @@ pub(super) struct ContainerSelector<'s> {
 }
 
 impl ContainerSelector<'_> {
-    /// Calls `change` with each selected container and its place. Warns that `action` changes nothing if the object has no
-    /// containers.
+    /// Calls `change` with each selected container and its place. Warns that `action` changes nothing if the
+    /// object has no containers.
     pub(super) fn change<'a>(
         &self,
         action: &str,

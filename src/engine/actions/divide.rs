@@ -9,17 +9,18 @@ use crate::json::{Number, Pointer, Value};
 
 /// Divides the integer at a place among the clusters of the binding.
 ///
-/// The integer is that of the template where the template is known, else that of the object. The shares sum exactly to
-/// it: clusters with the largest remainders get the rest, of equal ones the first in the binding. A cluster that the
-/// binding does not list gets 0. A place that is missing or null is left unchanged. A `*` in the path stands for each item
-/// of a list, an index for one; each number is divided on its own.
+/// The integer is that of the template where the template is known, else that of the object. The shares sum
+/// exactly to it: clusters with the largest remainders get the rest, of equal ones the first in the binding.
+/// A cluster that the binding does not list gets 0. A place that is missing or null is left unchanged. A `*`
+/// in the path stands for each item of a list, an index for one; each number is divided on its own.
 #[derive(Clone, Debug)]
 pub struct Divide {
     pub path: Pointer,
     pub weights: Weights,
     /// The least share of a cluster. The sum stays the whole.
     pub minimum: u32,
-    /// The least share of a cluster, also of one that the binding does not list. The sum can be more than the whole.
+    /// The least share of a cluster, also of one that the binding does not list. The sum can be more than the
+    /// whole.
     pub floor: u32,
     pub percentages: Percentages,
 }
@@ -90,8 +91,8 @@ impl Divide {
         Ok(None)
     }
 
-    /// Divides the numbers at `path` below `value`, which is at `place`. `template` is the value there in the template, if
-    /// that is known; items of lists are matched by position.
+    /// Divides the numbers at `path` below `value`, which is at `place`. `template` is the value there in the
+    /// template, if that is known; items of lists are matched by position.
     fn divide_below(
         &self,
         value: &mut Value<'_>,
@@ -199,7 +200,8 @@ fn refused(place: &Pointer, problem: &str) -> Failure {
     Failure::unprocessable(format!("{place}: can't be divided: {problem}; it must be an integer from 0 on"))
 }
 
-/// Shares `whole` by weight. Where a share would be below `minimum`, it is that, and the others share the rest.
+/// Shares `whole` by weight. Where a share would be below `minimum`, it is that, and the others share the
+/// rest.
 ///
 /// Not all weights are 0, and `whole` is enough for the minimum of all.
 fn shares(whole: i64, weights: &[i64], minimum: i64) -> Vec<i64> {
@@ -277,7 +279,8 @@ mod tests {
     }
 
     proptest! {
-        /// Exactly the whole, no share below the minimum, and without a minimum no share off the exact one by one or more.
+        /// Exactly the whole, no share below the minimum, and without a minimum no share off the exact one by
+        /// one or more.
         #[test]
         fn parts_sum_to_the_whole(
             weights in proptest::collection::vec(0i64..20, 1..8), whole in 0i64..1000, minimum in 0i64..5,

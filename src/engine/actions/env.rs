@@ -12,10 +12,10 @@ use crate::schema::Shape;
 
 /// Sets or removes an environment variable in all or some containers.
 ///
-/// An existing variable keeps its position and its other fields; a new variable is added at the end. Kubernetes expands
-/// `$(NAME)` only from variables before it. The variable is therefore put before the first variable that refers to it,
-/// unless it would then come before a variable that it refers to itself. Of several variables with the name, each is
-/// replaced or removed.
+/// An existing variable keeps its position and its other fields; a new variable is added at the end.
+/// Kubernetes expands `$(NAME)` only from variables before it. The variable is therefore put before the first
+/// variable that refers to it, unless it would then come before a variable that it refers to itself. Of
+/// several variables with the name, each is replaced or removed.
 #[derive(Clone, Debug)]
 pub struct Env {
     pub name: String,

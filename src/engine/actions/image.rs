@@ -11,8 +11,8 @@ use crate::json::{Pointer, Value};
 
 /// Changes parts of image references, in containers or at a path.
 ///
-/// Parts that are not given stay, except that a new tag removes the digest unless a digest is given too. An empty text
-/// removes a part; the repository can't be removed.
+/// Parts that are not given stay, except that a new tag removes the digest unless a digest is given too. An
+/// empty text removes a part; the repository can't be removed.
 #[derive(Clone, Debug, Default)]
 pub struct Image {
     /// The containers, by name; all if empty.

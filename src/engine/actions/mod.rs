@@ -1,7 +1,7 @@
 //! What a rule does, one file for each action.
 //!
-//! An action changes a [`Draft`], and asks a [`Context`] for what it needs. It applies completely or fails. A failure
-//! begins with the place in the object.
+//! An action changes a [`Draft`], and asks a [`Context`] for what it needs. It applies completely or fails. A
+//! failure begins with the place in the object.
 
 mod containers;
 mod divide;

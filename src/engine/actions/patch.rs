@@ -102,7 +102,8 @@ impl PatchAction {
         Ok(draft.set(&Pointer::ROOT, patched)?)
     }
 
-    /// The patch, with what expressions gave spelled as a string at the places of `of` where only a string fits.
+    /// The patch, with what expressions gave spelled as a string at the places of `of` where only a string
+    /// fits.
     fn write_as_text<'a>(&self, patch: Value<'a>, of: &ObjectType) -> Value<'a> {
         let (PatchKind::Json(_), Value::Array(operations)) = (&self.kind, &patch) else {
             return self.value.write_as_text(patch, of.root());
@@ -148,8 +149,8 @@ fn check_places(operations: &[Op<'_>], gvk: &GroupVersionKind) -> Result<(), Fai
     Ok(())
 }
 
-/// Warnings for `mergeKeys` of lists that neither the object nor the patch has. Fails for keys that have no effect because
-/// a list on the way is replaced.
+/// Warnings for `mergeKeys` of lists that neither the object nor the patch has. Fails for keys that have no
+/// effect because a list on the way is replaced.
 fn ineffective_keys(
     object: &Value<'_>,
     patch: &Value<'_>,

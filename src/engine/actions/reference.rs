@@ -1,7 +1,8 @@
 //! Image references, as container runtimes read them.
 //!
-//! Source: distribution/reference `reference.go` (the grammar) and `normalize.go` (what counts as a registry, and what a name without one
-//! stands for). Nothing is normalised unless that is asked for: no `docker.io` and no `library/` is put in front.
+//! Source: distribution/reference `reference.go` (the grammar) and `normalize.go` (what counts as a registry,
+//! and what a name without one stands for). Nothing is normalised unless that is asked for: no `docker.io`
+//! and no `library/` is put in front.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -56,7 +57,8 @@ impl Reference {
         }
     }
 
-    /// The repository as its registry has it: Docker Hub keeps an image with a name of one part below `library/`.
+    /// The repository as its registry has it: Docker Hub keeps an image with a name of one part below
+    /// `library/`.
     pub(super) fn full_repository(&self) -> Cow<'_, str> {
         let is_short = !self.repository.contains('/');
         if is_short && self.registry.as_deref().is_none_or(is_docker_hub) {
@@ -148,7 +150,8 @@ fn is_host(registry: &str) -> bool {
     port.is_none_or(is_port) && (is_address || host.split('.').all(is_label))
 }
 
-/// Parts between slashes, each of lower case letters and digits with separators (`.`, `_`, `__`, hyphens) inside.
+/// Parts between slashes, each of lower case letters and digits with separators (`.`, `_`, `__`, hyphens)
+/// inside.
 fn is_repository(path: &str) -> bool {
     const LONGEST: usize = 255;
     let is_alphanumeric = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();

@@ -1,17 +1,17 @@
 //! Which cluster hosts an allocation now.
 //!
-//! [`allocate`] chooses the cluster. Karmada updates the Work of a cluster that stays before it deletes the Work of a
-//! cluster that is dropped, so following the choice at once could let two Works host an allocation. Where Works can be
-//! read, an allocation leaves its cluster only when
+//! [`allocate`] chooses the cluster. Karmada updates the Work of a cluster that stays before it deletes the
+//! Work of a cluster that is dropped, so following the choice at once could let two Works host an allocation.
+//! Where Works can be read, an allocation leaves its cluster only when
 //!
 //! * the Work there is gone;
 //! * the cluster stays scheduled (a pin moves the allocation) and its Work records that it does not host it;
 //! * the Work is being deleted, and a pin names the new cluster or `timeout` has passed since; or
 //! * `handover.mode` is `Immediate`.
 //!
-//! Until then no cluster hosts it. Without a ledger entry, the Works tell where it is. A cluster that does not host it
-//! yet also waits while the Work of another cluster records that it does, whatever the ledger holds: that Work may be an
-//! old copy, or may have been written while the ledger was.
+//! Until then no cluster hosts it. Without a ledger entry, the Works tell where it is. A cluster that does
+//! not host it yet also waits while the Work of another cluster records that it does, whatever the ledger
+//! holds: that Work may be an old copy, or may have been written while the ledger was.
 
 #[cfg(test)]
 mod tests;
@@ -137,7 +137,8 @@ impl AllocationState<'_> {
         }
     }
 
-    /// Makes the target wait while the Work of another cluster hosts the allocation, unless the target hosts it already.
+    /// Makes the target wait while the Work of another cluster hosts the allocation, unless the target hosts
+    /// it already.
     fn unless_hosted_elsewhere(&self, choice: Choice) -> Settled {
         if choice.cluster != *self.target || self.handover == Handover::Immediate {
             return Settled::In(choice, None);
@@ -189,8 +190,8 @@ impl AllocationState<'_> {
         choice.reason == AllocationReason::Pinned || is_timed_out
     }
 
-    /// The cluster whose Work records that it hosts the allocation. A timeout can leave several. Preferred are, in this
-    /// order: a Work that is not being deleted, a cluster that is scheduled, the first by name.
+    /// The cluster whose Work records that it hosts the allocation. A timeout can leave several. Preferred
+    /// are, in this order: a Work that is not being deleted, a cluster that is scheduled, the first by name.
     fn recorded_in<'d>(&self, deliveries: &'d [Delivery]) -> Option<&'d ClusterName> {
         let hosting = deliveries.iter().filter(|delivery| delivery.says_it_hosts(self.allocation));
         let rank = |delivery: &&Delivery| {

@@ -18,7 +18,8 @@ fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
 }
 
-/// A Work in `name`; `hosts` says what its record says, if it has one, and `deleting` since when it is on its way out.
+/// A Work in `name`; `hosts` says what its record says, if it has one, and `deleting` since when it is on its
+/// way out.
 fn work(name: &str, hosts: Option<&[&str]>, deleting: Option<i64>) -> Delivery {
     let hosts = hosts.map(|hosts| hosts.iter().map(|&host| host.to_owned()).collect());
     Delivery {

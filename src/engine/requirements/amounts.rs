@@ -1,6 +1,7 @@
 //! Sums and maxima per resource, and what the names of resources mean.
 //!
-//! Mirrors `karmada-io/karmada@f8fdd02` `pkg/util/resource.go` (`Resource`) and `pkg/util/lifted/corev1helpers.go`.
+//! Mirrors `karmada-io/karmada@f8fdd02` `pkg/util/resource.go` (`Resource`) and
+//! `pkg/util/lifted/corev1helpers.go`.
 
 use std::collections::BTreeMap;
 
@@ -75,7 +76,8 @@ impl Measure {
 
 /// Whether `name`, which is none of Kubernetes' own, is an extended resource such as `nvidia.com/gpu`.
 ///
-/// It has to stay a valid name when the quota's `requests.` is put in front, which leaves that much less room for the domain.
+/// It has to stay a valid name when the quota's `requests.` is put in front, which leaves that much less room
+/// for the domain.
 fn is_extended(name: &str) -> bool {
     const MAX_DOMAIN: usize = 253 - "requests.".len();
     const MAX_NAME: usize = 63;

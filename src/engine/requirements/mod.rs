@@ -1,26 +1,30 @@
 //! The requirements of one replica of a workload, as Karmada's own interpreter computes them.
 //!
 //! Mirrors `karmada-io/karmada@f8fdd02`: `pkg/util/helper/binding.go` `GenerateReplicaRequirements` and
-//! `GenerateNodeClaimByPodSpec` here, `pkg/util/resource.go` and `pkg/util/lifted/corev1helpers.go` in `amounts.rs`. Karmada's own
-//! answers are in `tests/data/replica-requirements.json`. The rules:
+//! `GenerateNodeClaimByPodSpec` here, `pkg/util/resource.go` and `pkg/util/lifted/corev1helpers.go` in
+//! `amounts.rs`. Karmada's own answers are in `tests/data/replica-requirements.json`. The rules:
 //!
-//! * A container that has a limit for a resource and no request for it requests the limit (`AddPodTemplateRequest`). A request of 0, or
-//!   of null, is a request.
-//! * Requests are rounded up one by one, `cpu` to thousandths, all else to integers, and then summed over the containers (`Add`). Per
-//!   resource, the sum is raised to the request of the largest init container (`SetMaxResource`), restartable or not; then the
-//!   pod's overhead is added (`AddPodRequest`). Pod-level resources and ephemeral containers count for nothing.
-//! * Names that are no resource to a scheduler, and totals that are not positive, are left out (`IsScalarResourceName`, `ResourceList`).
-//! * The node claim holds the node selector, the tolerations and the *required* node affinity. A node selector without entries makes a node
-//!   claim, an empty one.
-//! * Without node claim and without resources there are no requirements; neither namespace nor priority class make any.
+//! * A container that has a limit for a resource and no request for it requests the limit
+//!   (`AddPodTemplateRequest`). A request of 0, or of null, is a request.
+//! * Requests are rounded up one by one, `cpu` to thousandths, all else to integers, and then summed over the
+//!   containers (`Add`). Per resource, the sum is raised to the request of the largest init container
+//!   (`SetMaxResource`), restartable or not; then the pod's overhead is added (`AddPodRequest`). Pod-level
+//!   resources and ephemeral containers count for nothing.
+//! * Names that are no resource to a scheduler, and totals that are not positive, are left out
+//!   (`IsScalarResourceName`, `ResourceList`).
+//! * The node claim holds the node selector, the tolerations and the *required* node affinity. A node
+//!   selector without entries makes a node claim, an empty one.
+//! * Without node claim and without resources there are no requirements; neither namespace nor priority class
+//!   make any.
 //!
-//! Namespace and priority class: Karmada fills them in only with its feature gate `ResourceQuotaEstimate`, and nothing reads them
-//! without it. We always give them.
+//! Namespace and priority class: Karmada fills them in only with its feature gate `ResourceQuotaEstimate`,
+//! and nothing reads them without it. We always give them.
 //!
-//! DIFFERENCE: where a number leaves the int64 that Karmada counts in, its total wraps around or becomes 0, so that the resource is no
-//! longer asked for. Ours stays at the largest int64: what asks for too much fits nowhere. A number that is no [`Quantity`] to us
-//! since it is too large is refused. A negative request, which no API server lets into a pod, lowers the sum; Karmada takes some of
-//! them, those that Go keeps as big decimals, for another number.
+//! DIFFERENCE: where a number leaves the int64 that Karmada counts in, its total wraps around or becomes 0,
+//! so that the resource is no longer asked for. Ours stays at the largest int64: what asks for too much fits
+//! nowhere. A number that is no [`Quantity`] to us since it is too large is refused. A negative request,
+//! which no API server lets into a pod, lowers the sum; Karmada takes some of them, those that Go keeps as
+//! big decimals, for another number.
 //!
 //! Only what is read here is checked.
 
@@ -63,7 +67,8 @@ pub struct NodeClaim<'a> {
 
 /// Why a template has no requirements that could be computed, and where.
 ///
-/// Displayed as `<pointer>: <problem>`, the pointer from the template on: put the pointer to the template directly in front.
+/// Displayed as `<pointer>: <problem>`, the pointer from the template on: put the pointer to the template
+/// directly in front.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{at}: {problem}")]
 pub struct RequirementsError {
@@ -101,8 +106,8 @@ type Result<T> = std::result::Result<T, RequirementsError>;
 
 /// What a replica made from `pod_template` asks for; `None` if it asks for nothing.
 ///
-/// A Pod will do for a template too: what counts is its `spec`. Parts that are missing or null are empty. `namespace` is that of the
-/// workload; empty for a component of a workload, whose requirements have none.
+/// A Pod will do for a template too: what counts is its `spec`. Parts that are missing or null are empty.
+/// `namespace` is that of the workload; empty for a component of a workload, whose requirements have none.
 pub fn replica_requirements<'a>(
     pod_template: &Value<'a>,
     namespace: &str,

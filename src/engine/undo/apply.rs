@@ -14,8 +14,8 @@ pub struct UndoError {
 impl<'a> Undo<'a> {
     /// The object as it was before the revision.
     ///
-    /// A place that holds what was there before is left unchanged. Fails, and changes nothing, if a place holds neither
-    /// that nor what the revision wrote.
+    /// A place that holds what was there before is left unchanged. Fails, and changes nothing, if a place
+    /// holds neither that nor what the revision wrote.
     pub fn apply(&self, revised: &Value<'a>) -> Result<Value<'a>, UndoError> {
         let mut object = revised.clone();
         for step in self.0.iter().rev() {
@@ -105,8 +105,8 @@ impl<'a> UndoStep<'a> {
     }
 }
 
-/// Whether `found` is `written` as an API server gives it back: the order of members does not count, and numbers are
-/// what Go makes of them, integers of 64 bits or floating-point numbers.
+/// Whether `found` is `written` as an API server gives it back: the order of members does not count, and
+/// numbers are what Go makes of them, integers of 64 bits or floating-point numbers.
 fn stands(found: &Value<'_>, written: &Value<'_>) -> bool {
     match (found, written) {
         (Value::Number(found), Value::Number(written)) => found.same_stored(written),

@@ -1,14 +1,14 @@
 //! How a revision is undone.
 //!
-//! An [`Undo`] holds each place that a revision changed, with the value before and the value written. The written value makes
-//! it safe: [`Undo::apply`] fails where another writer has changed it since. What others add *beside* our changes is left
-//! unchanged.
+//! An [`Undo`] holds each place that a revision changed, with the value before and the value written. The
+//! written value makes it safe: [`Undo::apply`] fails where another writer has changed it since. What others
+//! add *beside* our changes is left unchanged.
 //!
 //! * `undo(f(x)) = x` by every byte: nulls, empty maps, the order of members, the spelling of numbers.
-//! * It is kept in an annotation ([`Undo::to_text`], [`Undo::from_value`]), and an API server stores the object
-//!   meanwhile: numbers come back in another spelling, members in another order, and Karmada's webhook adds labels and
-//!   annotations. Values are therefore compared as an API server stores them, and labels and annotations are undone one by
-//!   one even if we made the map.
+//! * It is kept in an annotation ([`Undo::to_text`], [`Undo::from_value`]), and an API server stores the
+//!   object meanwhile: numbers come back in another spelling, members in another order, and Karmada's webhook
+//!   adds labels and annotations. Values are therefore compared as an API server stores them, and labels and
+//!   annotations are undone one by one even if we made the map.
 
 mod apply;
 mod record;

@@ -11,7 +11,8 @@ impl<'a> Undo<'a> {
     /// The undo that turns `after` back into `before`.
     pub fn of(before: &Value<'a>, after: &Value<'a>) -> Self {
         let mut undo = Self::default();
-        // Each operation is applied to a copy, so that its undo starts from what the operations before it have left.
+        // Each operation is applied to a copy, so that its undo starts from what the operations before it
+        // have left.
         let mut value = before.clone();
         for operation in diff(before, after).0 {
             match operation {

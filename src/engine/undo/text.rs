@@ -1,4 +1,5 @@
-//! The text of an undo: a list of `{path, was, wrote, position, length}`. All members but the path are optional.
+//! The text of an undo: a list of `{path, was, wrote, position, length}`. All members but the path are
+//! optional.
 
 use super::{Undo, UndoStep};
 use crate::json::{Number, Object, Pointer, Value};

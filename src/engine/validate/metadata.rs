@@ -68,7 +68,8 @@ pub(super) fn unknown_operator(operator: &Field<'_>, known: &[&str], report: &mu
     }
 }
 
-/// The key of the first requirement of a label selector that labels do not meet. `None` if all are met or can't be read.
+/// The key of the first requirement of a label selector that labels do not meet. `None` if all are met or
+/// can't be read.
 pub(super) fn unmatched<'s>(selector: &'s Field<'s>, labels: &Field<'_>) -> Option<&'s str> {
     let empty = Object::new();
     let labels = labels.map().unwrap_or(&empty).index();

@@ -1,14 +1,15 @@
 //! The rules of Kubernetes that go beyond types: what an API server refuses in objects of its own kinds.
 //!
-//! They are those of the packages `pkg/apis/*/validation` of Kubernetes v1.35.4, and of its defaults, for the kinds that are
-//! delivered to many clusters. What a rule holds where a field is missing follows from the default of the field. A value of another
-//! type than the field has is skipped: `schema` checks types.
+//! They are those of the packages `pkg/apis/*/validation` of Kubernetes v1.35.4, and of its defaults, for the
+//! kinds that are delivered to many clusters. What a rule holds where a field is missing follows from the
+//! default of the field. A value of another type than the field has is skipped: `schema` checks types.
 //!
-//! Left out: names of objects, changes of fields that cannot be changed later, admission plugins, what depends on a feature gate that
-//! is off by default, and fields of volume plugins that Kubernetes no longer has.
+//! Left out: names of objects, changes of fields that cannot be changed later, admission plugins, what
+//! depends on a feature gate that is off by default, and fields of volume plugins that Kubernetes no longer
+//! has.
 //!
-//! What is accepted in a template and refused in each object that is made of it is a violation too: an image with space around it in a
-//! pod template, labels in the template of a job or of a claim.
+//! What is accepted in a template and refused in each object that is made of it is a violation too: an image
+//! with space around it in a pod template, labels in the template of a job or of a claim.
 
 mod access;
 mod autoscaling;

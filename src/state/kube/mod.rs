@@ -1,4 +1,5 @@
-//! Bindings, Works, templates and clusters on an API server: [`KubeState`]; the ledger on its bindings: [`KubeLedger`].
+//! Bindings, Works, templates and clusters on an API server: [`KubeState`]; the ledger on its bindings:
+//! [`KubeLedger`].
 //!
 //! Bindings, Works and templates are read at each lookup, because a stale one would cause a wrong revision
 //! that no later event corrects. Clusters change rarely and there may be thousands, so they are watched and

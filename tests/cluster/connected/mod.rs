@@ -45,7 +45,8 @@ const COLLECTIONS: [(&str, &str); 7] = [
     ("RoleBinding", "/apis/rbac.authorization.k8s.io/v1/namespaces/reviser-system/rolebindings"),
 ];
 
-/// Installs `manifests/karmada/apiserver` if it is missing, and writes a kubeconfig file of its service account.
+/// Installs `manifests/karmada/apiserver` if it is missing, and writes a kubeconfig file of its service
+/// account.
 pub(crate) fn install(plane: &ControlPlane, world: &World<'_>) -> PathBuf {
     let admin = plane.admin();
     for file in INSTALLED {

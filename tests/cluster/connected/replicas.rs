@@ -24,7 +24,8 @@ pub(super) fn work(world: &World<'_>, cluster: &str, workload: &str) -> Value {
 #[test]
 fn three_servers_agree_on_one_cluster_for_each_workload() {
     let Some(plane) = ControlPlane::start() else { return };
-    // Each world has its own webhook configuration, so there is one for each server. The workloads are those of the first world.
+    // Each world has its own webhook configuration, so there is one for each server. The workloads are those
+    // of the first world.
     let worlds = ["first", "second", "third"].map(|name| World::new(&plane, name));
     let first = &worlds[0];
     let kubeconfig = install(&plane, first);

@@ -20,7 +20,8 @@ fn a_server_goes_on_with_an_api_server_that_was_away_and_one_starts_before_it_is
     let create = |letter: &str| {
         let work = world.captured(&format!("work-create-cluster-{letter}-w31.json"));
         let collection = World::works(&world.cluster(letter));
-        // Definitions and roles come back a moment after the API server; until then nothing may be stored unrevised.
+        // Definitions and roles come back a moment after the API server; until then nothing may be stored
+        // unrevised.
         until_some("the Work is stored", || {
             let reply = world.karmada().create(&collection, &work);
             assert!(reply.is_ok() || matches!(reply.code, 403 | 404 | 429 | 500), "{}", reply.text);

@@ -1,4 +1,5 @@
-//! The custom resource definitions on a real API server: accepted and refused documents, messages, and printed columns.
+//! The custom resource definitions on a real API server: accepted and refused documents, messages, and
+//! printed columns.
 //!
 //! reviser does not run here; only the API server is tested.
 

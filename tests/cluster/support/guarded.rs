@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 /// Runs the program until it ends, and forwards signals named on standard input. When standard input closes,
 /// the tests have ended: the program is killed, and the directory `$1` is removed.
 ///
-/// What all tests of a binary share is never dropped, so another process has to notice that the binary is gone.
+/// What all tests of a binary share is never dropped, so another process has to notice that the binary is
+/// gone.
 const GUARD: &str = r#"
 trap '' INT
 exec 3<&0 4>&2 2>/dev/null

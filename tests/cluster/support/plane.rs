@@ -62,7 +62,8 @@ impl ControlPlane {
         plane
     }
 
-    /// One without the definitions of `tests/data/cluster`, for tests that bring others, and where only `admin` has rights.
+    /// One without the definitions of `tests/data/cluster`, for tests that bring others, and where only
+    /// `admin` has rights.
     pub(crate) fn bare_with(binaries: PathBuf) -> Self {
         let directory = tempfile::Builder::new().prefix("reviser-control-plane").tempdir().unwrap();
         let credentials = Credentials::make(directory.path());
@@ -81,7 +82,8 @@ impl ControlPlane {
         self.directory.path()
     }
 
-    /// The kubeconfig file of one of `users::USERS`; of `NAME.certificate`, the one with a certificate in place of a token.
+    /// The kubeconfig file of one of `users::USERS`; of `NAME.certificate`, the one with a certificate in
+    /// place of a token.
     pub(crate) fn kubeconfig(&self, user: &str) -> PathBuf {
         self.directory().join(format!("{user}.kubeconfig"))
     }

@@ -8,8 +8,8 @@ use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket, sockopt}
 
 /// A port of this machine that is reserved as long as this value lives.
 ///
-/// A socket is bound to it that never listens. A server that shares ports (`SO_REUSEPORT`) can listen there, go away and come
-/// back; the system gives the port to no other process meanwhile.
+/// A socket is bound to it that never listens. A server that shares ports (`SO_REUSEPORT`) can listen there,
+/// go away and come back; the system gives the port to no other process meanwhile.
 #[derive(Debug)]
 pub(crate) struct Port {
     _socket: OwnedFd,

@@ -26,7 +26,8 @@ pub(crate) struct Credentials {
 }
 
 impl Credentials {
-    /// Creates in `directory`: `ca.crt`, `server.crt`, `server.key`, `sa.key`, `sa.pub`, `tokens.csv`, `front-proxy.crt`, `front-proxy.key`.
+    /// Creates in `directory`: `ca.crt`, `server.crt`, `server.key`, `sa.key`, `sa.pub`, `tokens.csv`,
+    /// `front-proxy.crt`, `front-proxy.key`.
     pub(crate) fn make(directory: &Path) -> Self {
         let now = SystemTime::now();
         let authority = Authority::new(now).unwrap();
@@ -47,7 +48,8 @@ impl Credentials {
         credentials
     }
 
-    /// Writes `NAME.kubeconfig` (a token) and `NAME.certificate.kubeconfig` for each user of the server at `port`.
+    /// Writes `NAME.kubeconfig` (a token) and `NAME.certificate.kubeconfig` for each user of the server at
+    /// `port`.
     pub(crate) fn write_kubeconfigs(&self, port: u16) {
         for (name, group) in USERS {
             let token = json!({"token": format!("{name}-token")});

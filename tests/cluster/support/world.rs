@@ -177,7 +177,8 @@ impl<'p> World<'p> {
         directory
     }
 
-    /// Starts a server with the certificate of this world and these arguments. It reads no API server and no state.
+    /// Starts a server with the certificate of this world and these arguments. It reads no API server and no
+    /// state.
     pub(crate) fn server(&self, more: &[&str]) -> Server {
         let directory = self.directory().to_str().unwrap();
         let arguments = ["--cert-dir", directory, "--log-format", "json", "--drain-seconds", "0"];

@@ -1,4 +1,5 @@
-//! Works of any shape. A match condition with an error refuses the request with 403, so no condition may fail.
+//! Works of any shape. A match condition with an error refuses the request with 403, so no condition may
+//! fail.
 
 use serde_json::{Value, json};
 

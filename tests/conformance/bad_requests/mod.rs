@@ -1,4 +1,5 @@
-//! Requests that are wrong, each with what exactly comes back: the HTTP status, the code and the beginning of the message.
+//! Requests that are wrong, each with what exactly comes back: the HTTP status, the code and the beginning of
+//! the message.
 //!
 //! After each of them the next good request is answered, by the same process.
 

@@ -52,7 +52,8 @@ fn manifest(work: &mut Value) -> &mut Value {
     &mut work["spec"]["workload"]["manifests"][0]
 }
 
-/// Each Work is denied with this problem, and allowed unchanged, with the same message, if its manifests are those that are stored.
+/// Each Work is denied with this problem, and allowed unchanged, with the same message, if its manifests are
+/// those that are stored.
 fn check_irreversible(door: &mut Door, cases: &[(&str, Value, &'static str)]) {
     let unrevised: Value = serde_json::from_str::<Value>(&good()).unwrap()["request"]["object"].clone();
     for (name, work, problem) in cases {

@@ -75,7 +75,8 @@ fn settle(schema: &mut JSONSchemaProps) {
     }
     let required = schema.required.as_deref().unwrap_or_default();
     for (name, field) in schema.properties.iter_mut().flatten() {
-        // Without this, the API server drops a null and puts the default there, which is what it means to be missing.
+        // Without this, the API server drops a null and puts the default there, which is what it means to be
+        // missing.
         if !required.contains(name) {
             field.nullable = None;
         }

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::free::{Free, FreeMap};
 
-/// Steps that only the cluster that hosts an allocation is to run: every other cluster gets a field of each such step written.
+/// Steps that only the cluster that hosts an allocation is to run: every other cluster gets a field of each
+/// such step written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Fort {
     /// The allocation, which this or another policy defines.
@@ -17,14 +18,16 @@ pub(crate) struct Fort {
     /// Where the list of steps is, as a JSON pointer from the root of the workload. Leads through maps only.
     #[schemars(regex(pattern = "^(/([^~/]|~[01])*)+$"))]
     pub(crate) steps: String,
-    /// Which steps: those that hold at least these members, with the same types. Left out: every step that is a map.
+    /// Which steps: those that hold at least these members, with the same types. Left out: every step that is
+    /// a map.
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
     pub(crate) matches: Option<FreeMap>,
     /// What is written in a step, as a JSON pointer from the step. Leads through maps only.
     #[schemars(regex(pattern = "^(/([^~/]|~[01])*)+$"))]
     pub(crate) field: String,
-    /// What the field becomes in the other clusters: `SetNull`, `Remove`, or a map `value: …` with the value, any string of which may hold
-    /// `${expression}`. Where the CRD of the members drops nulls or has a default for the field, only a value helps.
+    /// What the field becomes in the other clusters: `SetNull`, `Remove`, or a map `value: …` with the value,
+    /// any string of which may hold `${expression}`. Where the CRD of the members drops nulls or has a
+    /// default for the field, only a value helps.
     #[serde(default)]
     pub(crate) elsewhere: Elsewhere,
     /// The steps themselves, to be written where there are none.
@@ -57,7 +60,8 @@ impl JsonSchema for Elsewhere {
         "Elsewhere".into()
     }
 
-    /// A word or a map: there is no type for that. `pattern` is for the word and `required` for the map, each of which leaves the other alone.
+    /// A word or a map: there is no type for that. `pattern` is for the word and `required` for the map, each
+    /// of which leaves the other alone.
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut value = Free::json_schema(generator);
         value.insert(
@@ -81,7 +85,8 @@ pub(crate) struct Generate {
     pub(crate) when: GenerateWhen,
     /// The steps for the cluster that hosts the allocation. Any string may hold `${expression}`.
     pub(crate) fort: Vec<FreeMap>,
-    /// The steps for the others. Left out: those of `fort`, with the field written as `elsewhere` of the rule says.
+    /// The steps for the others. Left out: those of `fort`, with the field written as `elsewhere` of the rule
+    /// says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) elsewhere: Option<Vec<FreeMap>>,
 }

@@ -51,17 +51,18 @@ pub(crate) struct ReplicaResource {
     #[schemars(regex(pattern = "^(/([^~/]|~[01])*)+$"))]
     #[serde(default = "replicas")]
     pub(crate) replicas: String,
-    /// Where the pod template is, as a JSON pointer. `env`, `image` and strategic patches look there too, unless `podTemplates` is given.
+    /// Where the pod template is, as a JSON pointer. `env`, `image` and strategic patches look there too,
+    /// unless `podTemplates` is given.
     #[schemars(regex(pattern = "^(/([^~/]|~[01])*)+$"))]
     #[serde(default = "pod_template")]
     pub(crate) pod_template: String,
-    /// Where `env`, `image` and strategic patches find pod templates, as JSON pointers. A step `*` stands for every item of a list on the
-    /// way. Left out: at `podTemplate`.
+    /// Where `env`, `image` and strategic patches find pod templates, as JSON pointers. A step `*` stands for
+    /// every item of a list on the way. Left out: at `podTemplate`.
     #[schemars(length(min = 1), inner(regex(pattern = "^(/([^~/]|~[01])*)+$")))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pod_templates: Option<Vec<String>>,
-    /// Whether requirements are stated at 0 replicas. A Karmada whose scheduler does not propagate empty workloads then takes the workload
-    /// away from its clusters.
+    /// Whether requirements are stated at 0 replicas. A Karmada whose scheduler does not propagate empty
+    /// workloads then takes the workload away from its clusters.
     #[serde(default)]
     pub(crate) requirements_at_zero: bool,
 }

@@ -45,8 +45,8 @@ pub(crate) struct RevisionPolicySpec(pub PolicySpec);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PolicySpec {
-    /// Of several policies of one scope, the one with the higher priority applies later, and so has the last word. Of equal ones, the one
-    /// whose name comes later.
+    /// Of several policies of one scope, the one with the higher priority applies later, and so has the last
+    /// word. Of equal ones, the one whose name comes later.
     #[serde(default)]
     pub(crate) priority: i64,
     /// Which workloads the policy is for. Any of the selectors matches.
@@ -70,11 +70,12 @@ pub(crate) struct PolicySpec {
 /// An allocation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Allocation {
-    /// Its name, by which rules of any policy ask for it. A name is defined once, over all policies. It becomes the annotation
-    /// `reviser.io/NAME-cluster`.
+    /// Its name, by which rules of any policy ask for it. A name is defined once, over all policies. It
+    /// becomes the annotation `reviser.io/NAME-cluster`.
     #[schemars(length(max = 55), regex(pattern = "^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$"))]
     pub(crate) name: String,
-    /// Which cluster hosts it at first. `HighestWeight`: the one with the most replicas; of equals, the first in the schedule.
+    /// Which cluster hosts it at first. `HighestWeight`: the one with the most replicas; of equals, the first
+    /// in the schedule.
     #[serde(default)]
     pub(crate) strategy: Strategy,
     /// How it leaves a cluster.
@@ -98,10 +99,12 @@ pub(crate) enum Strategy {
     "fieldPath": ".timeout",
 }]))]
 pub(crate) struct Handover {
-    /// `AfterRelease`: the new cluster waits until the Work of the old one is gone. `Immediate`: it does not wait.
+    /// `AfterRelease`: the new cluster waits until the Work of the old one is gone. `Immediate`: it does not
+    /// wait.
     #[serde(default)]
     pub(crate) mode: HandoverMode,
-    /// How long `AfterRelease` waits at most, from the deletion of the old Work: `10m`, `1h30m`. Left out: without end.
+    /// How long `AfterRelease` waits at most, from the deletion of the old Work: `10m`, `1h30m`. Left out:
+    /// without end.
     // U+00B5 is the micro sign, U+03BC the Greek letter.
     #[schemars(regex(pattern = "^\\+?(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(ns|us|\u{b5}s|\u{3bc}s|ms|s|m|h))+$"))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -172,7 +175,8 @@ pub(crate) struct Rule {
     #[schemars(length(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) when: Option<String>,
-    /// What becomes of the revision if the rule fails. `Fail`: it is refused. `Skip`: the rule is left out. `fort` takes only `Fail`.
+    /// What becomes of the revision if the rule fails. `Fail`: it is refused. `Skip`: the rule is left out.
+    /// `fort` takes only `Fail`.
     #[serde(default)]
     pub(crate) on_error: OnError,
     /// Patches the workload.
@@ -181,14 +185,15 @@ pub(crate) struct Rule {
     /// Sets or removes an environment variable in the containers of the pod template.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) env: Option<Env>,
-    /// Changes parts of the images in the pod template: at least one of `registry`, `repository`, `tag`, `digest`. Parts that are not given
-    /// stay; an empty text takes a part away.
+    /// Changes parts of the images in the pod template: at least one of `registry`, `repository`, `tag`,
+    /// `digest`. Parts that are not given stay; an empty text takes a part away.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) image: Option<Image>,
     /// Divides a number of the workload among its clusters, so that the parts sum exactly to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) divide: Option<Divide>,
-    /// Has steps run only in the cluster that hosts an allocation: every other cluster gets a field of each such step written.
+    /// Has steps run only in the cluster that hosts an allocation: every other cluster gets a field of each
+    /// such step written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) fort: Option<Fort>,
 }

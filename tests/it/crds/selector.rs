@@ -15,7 +15,8 @@ pub(crate) struct ResourceSelector {
     /// Kind of the workloads, to the letter. No wildcards.
     #[schemars(regex(pattern = "^[^*]+$"))]
     pub(crate) kind: String,
-    /// Only in this namespace. Left out: in any. No wildcards. In a `RevisionPolicy` it can only be the namespace of the policy, and is best left out.
+    /// Only in this namespace. Left out: in any. No wildcards. In a `RevisionPolicy` it can only be the
+    /// namespace of the policy, and is best left out.
     #[schemars(regex(pattern = "^[^*?/%]+$"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) namespace: Option<String>,
@@ -33,7 +34,8 @@ pub(crate) struct ResourceSelector {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LabelSelector {
     /// Labels that have to be there with these values.
-    // A null is a fault that the reader finds. If the schema did not allow it, the API server would drop it, and more would be selected.
+    // A null is a fault that the reader finds. If the schema did not allow it, the API server would drop it,
+    // and more would be selected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) match_labels: Option<BTreeMap<String, Option<String>>>,
     /// Requirements that labels have to meet.
@@ -59,8 +61,8 @@ pub(crate) struct LabelRequirement {
     /// Name of the label.
     #[schemars(length(min = 1))]
     pub(crate) key: String,
-    /// `In`: the label is there with one of `values`. `NotIn`: it is not there, or with another value. `Exists`: it is there. `DoesNotExist`:
-    /// it is not.
+    /// `In`: the label is there with one of `values`. `NotIn`: it is not there, or with another value.
+    /// `Exists`: it is there. `DoesNotExist`: it is not.
     pub(crate) operator: LabelOperator,
     /// The values for `In` and `NotIn`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,7 +86,8 @@ pub(crate) enum LabelOperator {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TargetCluster {
-    /// The cluster has one of these names. `*` stands for any text and `?` for one character; the whole name has to match.
+    /// The cluster has one of these names. `*` stands for any text and `?` for one character; the whole name
+    /// has to match.
     #[schemars(inner(length(min = 1)))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cluster_names: Option<Vec<String>>,
@@ -114,8 +117,8 @@ pub(crate) struct FieldSelector {
 pub(crate) struct FieldRequirement {
     /// Which field: `provider`, `region` or `zone`.
     pub(crate) key: ClusterField,
-    /// `In`: the cluster has the field, and it is one of `values`; of a cluster in several zones, all are. `NotIn`: it is none of them, or the
-    /// cluster does not have the field.
+    /// `In`: the cluster has the field, and it is one of `values`; of a cluster in several zones, all are.
+    /// `NotIn`: it is none of them, or the cluster does not have the field.
     pub(crate) operator: FieldOperator,
     /// The values, at least one.
     #[schemars(length(min = 1), inner(length(min = 1)))]

@@ -14,7 +14,8 @@ pub(crate) struct PolicyStatus {
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) conditions: Option<Vec<Condition>>,
-    /// How many of the Works that the policy selects are revised as it says. Only of policies that select some.
+    /// How many of the Works that the policy selects are revised as it says. Only of policies that select
+    /// some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) works: Option<WorkCount>,
 }

@@ -1,4 +1,5 @@
-//! `TargetPodTransformation` and `ClusterTargetPodTransformation`, whose contents stand at the top of the document.
+//! `TargetPodTransformation` and `ClusterTargetPodTransformation`, whose contents stand at the top of the
+//! document.
 
 use std::borrow::Cow;
 
@@ -62,21 +63,23 @@ pub(crate) struct TargetPatch {
     /// The one target that the patch is for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) target_reference: Option<TargetReference>,
-    /// The targets that the patch is for, by their labels: labels that all have to be there, or `matchLabels` and `matchExpressions`. An empty
-    /// map is for all targets.
+    /// The targets that the patch is for, by their labels: labels that all have to be there, or `matchLabels`
+    /// and `matchExpressions`. An empty map is for all targets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) target_selector: Option<TargetSelector>,
-    /// A strategic merge patch over the whole object: a map, or a string that holds it as YAML. `${…}` has no meaning in it.
+    /// A strategic merge patch over the whole object: a map, or a string that holds it as YAML. `${…}` has no
+    /// meaning in it.
     ///
-    /// `kubectl apply` drops nulls in maps unless it is called with `--server-side`, and so what a patch is to remove. A patch in a string
-    /// keeps them.
+    /// `kubectl apply` drops nulls in maps unless it is called with `--server-side`, and so what a patch is
+    /// to remove. A patch in a string keeps them.
     pub(crate) patch: Free,
 }
 
 /// One target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct TargetReference {
-    /// `Target`: Admiralty's, in the namespace of the workload. `ClusterTarget`: Admiralty's. `Cluster`: Karmada's.
+    /// `Target`: Admiralty's, in the namespace of the workload. `ClusterTarget`: Admiralty's. `Cluster`:
+    /// Karmada's.
     pub(crate) kind: TargetKind,
     /// Its name.
     #[schemars(length(min = 1))]
@@ -107,7 +110,8 @@ impl JsonSchema for TargetSelector {
         "TargetSelector".into()
     }
 
-    /// A structural schema can't have names of its own beside names of anybody's, so what else there is is kept unseen.
+    /// A structural schema can't have names of its own beside names of anybody's, so what else there is is
+    /// kept unseen.
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut schema = LabelSelector::json_schema(generator);
         schema.insert("x-kubernetes-preserve-unknown-fields".to_owned(), true.into());

@@ -1,4 +1,5 @@
-//! The definitions of custom resources: that the files are what the types give, and that the schemas and the reader of policies say the same.
+//! The definitions of custom resources: that the files are what the types give, and that the schemas and the
+//! reader of policies say the same.
 //!
 //! What an API server makes of them is seen in `tests/cluster`.
 

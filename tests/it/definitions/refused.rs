@@ -1,4 +1,5 @@
-//! What an API server refuses by the definitions, reviser refuses too. That the API server does is seen in `tests/cluster`.
+//! What an API server refuses by the definitions, reviser refuses too. That the API server does is seen in
+//! `tests/cluster`.
 
 use std::collections::BTreeSet;
 

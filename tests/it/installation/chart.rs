@@ -1,6 +1,7 @@
 //! The Helm chart: it renders what the folders of `manifests/` do.
 //!
-//! Helm is built by `tests/helm/build`, into a folder outside of the repository. Where it is not, the tests say so and are left out.
+//! Helm is built by `tests/helm/build`, into a folder outside of the repository. Where it is not, the tests
+//! say so and are left out.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -75,8 +76,8 @@ pub(super) fn template(values: &[&str], more: &[&OsStr]) -> Option<Result<Vec<Va
     })
 }
 
-/// The objects by name, without what only the one or the other has: Helm makes no namespace, the kinds of policies are not part
-/// of the chart, and it labels what it makes.
+/// The objects by name, without what only the one or the other has: Helm makes no namespace, the kinds of
+/// policies are not part of the chart, and it labels what it makes.
 fn comparable(objects: Vec<Value>) -> BTreeMap<String, Value> {
     let ours = |object: &Value| object["kind"] != "Namespace" && object["kind"] != "CustomResourceDefinition";
     let mut found = BTreeMap::new();

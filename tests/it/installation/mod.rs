@@ -1,4 +1,5 @@
-//! What `manifests/` installs: every folder as kubectl renders it, held to the program, to its image, and to itself.
+//! What `manifests/` installs: every folder as kubectl renders it, held to the program, to its image, and to
+//! itself.
 
 mod callers;
 mod chart;

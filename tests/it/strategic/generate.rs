@@ -1,4 +1,5 @@
-//! Objects of built-in kinds, and patches for them, at random: both mostly as they should be, and now and then not.
+//! Objects of built-in kinds, and patches for them, at random: both mostly as they should be, and now and
+//! then not.
 
 /// What a field holds.
 #[derive(Clone, Copy)]

@@ -1,4 +1,5 @@
-//! Strategic merge patches, held against kubectl: its recorded answers, and those to random patches where it is present.
+//! Strategic merge patches, held against kubectl: its recorded answers, and those to random patches where it
+//! is present.
 
 mod generate;
 mod random;
@@ -7,14 +8,15 @@ mod recorded;
 use reviser::json::Value;
 use reviser::patch::strategic::Schema;
 
-/// The schema of the kind of an object; that of a kind about which nothing is declared, if it is not built in.
+/// The schema of the kind of an object; that of a kind about which nothing is declared, if it is not built
+/// in.
 fn schema_of(object: &Value<'_>) -> Schema {
     let field = |name| object.get(name).and_then(Value::as_str).unwrap_or_default();
     Schema::built_in(field("apiVersion"), field("kind")).unwrap_or_else(|| Schema::custom(&[]))
 }
 
-/// A value as text that shows what a decoder sees: the order of maps and the spelling of numbers are gone, and with
-/// `any_order` that of lists.
+/// A value as text that shows what a decoder sees: the order of maps and the spelling of numbers are gone,
+/// and with `any_order` that of lists.
 fn seen(value: &Value<'_>, any_order: bool) -> serde_json::Value {
     match value {
         Value::Null => serde_json::Value::Null,

@@ -1,10 +1,10 @@
 //! What Karmada's validating webhook makes of a `ResourceInterpreterWebhookConfiguration`.
 //!
-//! Source: karmada-io/karmada@f8fdd02 `pkg/webhook/configuration/validating.go` and `helper.go`, with what they call of
-//! `k8s.io/apimachinery/pkg/util/validation` and `k8s.io/apiserver/pkg/util/webhook` v0.36.2.
+//! Source: karmada-io/karmada@f8fdd02 `pkg/webhook/configuration/validating.go` and `helper.go`, with what
+//! they call of `k8s.io/apimachinery/pkg/util/validation` and `k8s.io/apiserver/pkg/util/webhook` v0.36.2.
 //!
-//! The cases that `manifests.rs` puts to it were put to those functions themselves as well, and they found fault with
-//! the same fields.
+//! The cases that `manifests.rs` puts to it were put to those functions themselves as well, and they found
+//! fault with the same fields.
 
 use std::collections::BTreeSet;
 
@@ -74,8 +74,8 @@ struct Rule {
     kinds: Vec<String>,
 }
 
-/// The fields that Karmada finds fault with, in their order; none if it accepts the configuration. What can't be
-/// decoded is told as it is.
+/// The fields that Karmada finds fault with, in their order; none if it accepts the configuration. What can't
+/// be decoded is told as it is.
 ///
 /// Source: `validating.go` `ValidatingAdmission.Handle`.
 pub(crate) fn faults(configuration: &serde_json::Value) -> Vec<String> {
@@ -161,8 +161,8 @@ fn validate_rule(rule: &Rule, fault: &mut impl FnMut(&str)) {
     }
 }
 
-/// Source: `k8s.io/apiserver/pkg/util/webhook/validation.go` `ValidateWebhookURL`, with https as the one scheme.
-/// DIFFERENCE: what a URL is at all is told by another parser, a little stricter than Go's.
+/// Source: `k8s.io/apiserver/pkg/util/webhook/validation.go` `ValidateWebhookURL`, with https as the one
+/// scheme. DIFFERENCE: what a URL is at all is told by another parser, a little stricter than Go's.
 fn is_webhook_url(text: &str) -> bool {
     let Ok(url) = text.parse::<http::Uri>() else { return false };
     // The parser drops a fragment.

@@ -53,7 +53,8 @@ pub(crate) fn assert_kubectl_renders_the_same(directory: &str) {
     }
 }
 
-/// What `kubectl kustomize` makes of a directory, of ours or with an absolute path; `None` where there is no kubectl.
+/// What `kubectl kustomize` makes of a directory, of ours or with an absolute path; `None` where there is no
+/// kubectl.
 pub(crate) fn rendered(directory: impl AsRef<Path>) -> Option<Vec<Value>> {
     /// Of each directory, once: most tests look at most of them.
     static SEEN: Mutex<BTreeMap<PathBuf, Option<Vec<Value>>>> = Mutex::new(BTreeMap::new());

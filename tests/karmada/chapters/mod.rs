@@ -1,6 +1,7 @@
 //! The story, chapter by chapter. Each goes on where the one before it ended.
 //!
-//! * `release`: created, scheduled 3 to 1, released, at zero replicas too, weighed otherwise; Karmada's controllers restarted.
+//! * `release`: created, scheduled 3 to 1, released, at zero replicas too, weighed otherwise; Karmada's
+//!   controllers restarted.
 //! * `handover`: the host is dropped, and comes back; a pin.
 //! * `again`: the binding deleted alone; the Rollout deleted and made again at once.
 //! * `outage`: reviser killed in the middle of a handover; Karmada's webhook down.

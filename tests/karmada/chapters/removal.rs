@@ -14,8 +14,8 @@ const IMAGE: &str = "shop/checkout:0";
 
 /// The Works of Karmada without reviser, and reviser, installed after that.
 ///
-/// Karmada can't divide the Rollout by itself. So the interpreter's part is played by reviser without a policy and without the
-/// admission of Works.
+/// Karmada can't divide the Rollout by itself. So the interpreter's part is played by reviser without a
+/// policy and without the admission of Works.
 pub(crate) fn works_without_reviser(stage: &mut Stage) -> BTreeMap<String, Value> {
     stage.step("reviser is installed, without a policy, and its hook for Works taken away: Karmada alone");
     let service = Service::install(&stage.karmada);

@@ -1,9 +1,9 @@
 //! Everything at once: changes that do not wait for one another, while programs and members go and come back.
 //!
-//! At no time two clusters host the fort; in the end one does.
-//! Karmada looks into its cache for what it is to delete in a member. A Work that is made and deleted within a moment can so leave its
-//! object behind there, for good: seen here, and no Work shows it. It is reported and removed by hand, and what members hold meanwhile
-//! is no failure of ours.
+//! At no time two clusters host the fort; in the end one does. Karmada looks into its cache for what it is to
+//! delete in a member. A Work that is made and deleted within a moment can so leave its object behind there,
+//! for good: seen here, and no Work shows it. It is reported and removed by hand, and what members hold
+//! meanwhile is no failure of ours.
 //!
 //! No pins: they move a fort out of a cluster that has not released it, which is an overlap.
 
@@ -22,7 +22,8 @@ const CHANGES: u64 = 8;
 const SPELLS: u64 = 5;
 const MORE: &str = "REVISER_KARMADA_SPELLS";
 
-/// The seed of another run, to see that one again. It is the same order of changes; what they meet may be another.
+/// The seed of another run, to see that one again. It is the same order of changes; what they meet may be
+/// another.
 const SEED: &str = "REVISER_KARMADA_SEED";
 
 pub(crate) fn rough(stage: &mut Stage) {

@@ -40,7 +40,8 @@ impl Certificates {
         self.directory.path()
     }
 
-    /// A client that trusts only this authority. With an empty `alpn` it offers none, as Karmada's client does.
+    /// A client that trusts only this authority. With an empty `alpn` it offers none, as Karmada's client
+    /// does.
     pub(crate) fn client(&self, alpn: &[&[u8]]) -> Arc<ClientConfig> {
         let authority = CertificateDer::from_pem_file(self.directory().join("ca.crt")).unwrap();
         let mut roots = RootCertStore::empty();
@@ -68,7 +69,8 @@ pub(crate) fn post(target: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-/// Sends `request` over a new TLS connection, and gives every byte that comes back before the connection ends.
+/// Sends `request` over a new TLS connection, and gives every byte that comes back before the connection
+/// ends.
 pub(crate) fn ask(server: SocketAddr, client: &Arc<ClientConfig>, request: &[u8]) -> Vec<u8> {
     let stream = TcpStream::connect(server).unwrap();
     stream.set_read_timeout(Some(SILENCE)).unwrap();
@@ -78,8 +80,8 @@ pub(crate) fn ask(server: SocketAddr, client: &Arc<ClientConfig>, request: &[u8]
     stream.write_all(request).unwrap();
     let mut reply = Vec::new();
     read(&mut stream, &mut reply, is_whole);
-    // A client that says goodbye before it has its answer gets none. What comes after the answer belongs to it too:
-    // nothing should.
+    // A client that says goodbye before it has its answer gets none. What comes after the answer belongs to
+    // it too: nothing should.
     stream.conn.send_close_notify();
     // The server may have closed the connection by itself.
     drop(stream.flush());

@@ -130,7 +130,8 @@ fn map<'v, 'a>(value: &'v mut Value<'a>, path: &[&str]) -> &'v mut Object<'a> {
     object
 }
 
-/// The changes of Karmada's `mutating-config` webhook: permanent ids, and lists of the labels and annotations.
+/// The changes of Karmada's `mutating-config` webhook: permanent ids, and lists of the labels and
+/// annotations.
 fn mutating_config(mut work: Value<'_>) -> Value<'_> {
     map(&mut work, &["metadata", "labels"]).insert("work.karmada.io/permanent-id", "id".into());
     let workload = map(&mut work, &["spec", "workload"]);

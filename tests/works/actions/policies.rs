@@ -6,7 +6,8 @@ use reviser::engine::PolicySet;
 use reviser::json::Value;
 use reviser::{policy, yaml};
 
-/// Rules: each action with and without expressions, patches that grow at each application, and patches that fail on some objects.
+/// Rules: each action with and without expressions, patches that grow at each application, and patches that
+/// fail on some objects.
 const ACTIONS: &[&str] = &[
     "env: {name: A, value: one}",
     "env: {name: B, value: '${cluster.name} of ${binding.replicas}', initContainers: true}",

@@ -9,7 +9,8 @@
 //! * of 6, that a member's API server and `Retain` keep a null: only the Work is tested here;
 //! * of 12, how many calls a change or a restart costs: Karmada makes them. The match conditions of the
 //! webhook configuration exclude Works that no policy selects (`tests/it/works_manifest.rs`);
-//! * 13, that `AggregateStatus` is called while Works are missing: this version does not answer that operation.
+//! * 13, that `AggregateStatus` is called while Works are missing: this version does not answer that
+//!   operation.
 
 use serde_json::{Value, json};
 

@@ -152,7 +152,8 @@ impl Decision {
             }
     }
 
-    /// The paths of the patch: `~/...` in the first manifest, `record` for the record and `marker` for its marker.
+    /// The paths of the patch: `~/...` in the first manifest, `record` for the record and `marker` for its
+    /// marker.
     pub(crate) fn paths(&self) -> Vec<String> {
         let path = |operation: &Value| {
             operation["path"]

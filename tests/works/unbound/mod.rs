@@ -93,7 +93,8 @@ impl TemplateLister for Template {
     }
 }
 
-/// The `object` of the captured review of a Namespace for `cluster-x` or `cluster-z`, without what only an API server writes.
+/// The `object` of the captured review of a Namespace for `cluster-x` or `cluster-z`, without what only an
+/// API server writes.
 fn namespace(cluster: &str) -> Value {
     let body = capture(&format!("work-create-namespace-{cluster}"));
     let mut review: Value = serde_json::from_str(&body).unwrap();
@@ -121,7 +122,8 @@ fn quota() -> Value {
     work
 }
 
-/// The Work of an `EndpointSlice` of `cluster-a` for a `MultiClusterService`: collected there, or dispatched to others.
+/// The Work of an `EndpointSlice` of `cluster-a` for a `MultiClusterService`: collected there, or dispatched
+/// to others.
 fn endpoint_slice(is_collected: bool) -> Value {
     let mut work = work(&json!({"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice",
         "metadata": {"name": "web-1", "namespace": "shop", "labels": {"kubernetes.io/service-name": "web"}},

@@ -70,7 +70,8 @@ fn reading_replicas_of_an_object_without_them_is_refused() {
     assert!(refusal.contains(expected), "{refusal}");
 }
 
-/// A `ResourceQuota` is made from a `FederatedResourceQuota` or by a `PropagationPolicy`. With a binding every rule works.
+/// A `ResourceQuota` is made from a `FederatedResourceQuota` or by a `PropagationPolicy`. With a binding
+/// every rule works.
 #[test]
 fn the_same_kind_with_a_binding_has_a_schedule() {
     let with_a_binding = r#""when":"has(object.metadata.annotations) && 'resourcebinding.karmada.io/name' in object.metadata.annotations""#;

@@ -21,7 +21,8 @@ fn allowed(patch: Patch<'_>, warnings: Vec<String>) -> Response<'_> {
 
 /// Why an API server would refuse a reply to `uid`.
 ///
-/// Source: kubernetes/apiserver v0.36.2 `VerifyAdmissionResponse`; the types of kubernetes/api `admission/v1`.
+/// Source: kubernetes/apiserver v0.36.2 `VerifyAdmissionResponse`; the types of kubernetes/api
+/// `admission/v1`.
 fn refusal_reason(reply: &str, uid: &str) -> Option<&'static str> {
     let reply: Value = serde_json::from_str(reply).unwrap();
     if (&reply["apiVersion"], &reply["kind"]) != (&json!("admission.k8s.io/v1"), &json!("AdmissionReview")) {

@@ -1,8 +1,8 @@
 //! The action `fort`: only one cluster runs certain steps of a release.
 //!
-//! The cluster that hosts the allocation gets the object unchanged. In the others, [`Fort::field`] of each step that
-//! holds [`Fort::matches`] is set to null, or as [`Elsewhere`] says. Where the object has no steps, [`Fort::generate`]
-//! can write them. Paths, fields and types of steps come from the policy alone.
+//! The cluster that hosts the allocation gets the object unchanged. In the others, [`Fort::field`] of each
+//! step that holds [`Fort::matches`] is set to null, or as [`Elsewhere`] says. Where the object has no steps,
+//! [`Fort::generate`] can write them. Paths, fields and types of steps come from the policy alone.
 
 use crate::domain::Failure;
 use crate::engine::context::Context;
@@ -109,8 +109,8 @@ impl Fort {
         matches!(step, Value::Object(step) if holds_members(step, &self.matches))
     }
 
-    /// Sets the field of each step that only one cluster runs, or removes it if there is no value. Places in a failure are
-    /// from the list.
+    /// Sets the field of each step that only one cluster runs, or removes it if there is no value. Places in
+    /// a failure are from the list.
     pub(crate) fn write_field<'a>(
         &self,
         steps: &mut [Value<'a>],
@@ -127,8 +127,8 @@ impl Fort {
     }
 }
 
-/// Whether `value` holds `part`: maps hold the members of the part, anything else is equal to it, with its type.
-/// Numbers are equal if they mean the same (`1` and `1.0`).
+/// Whether `value` holds `part`: maps hold the members of the part, anything else is equal to it, with its
+/// type. Numbers are equal if they mean the same (`1` and `1.0`).
 fn holds(value: &Value<'_>, part: &Value<'_>) -> bool {
     match (value, part) {
         (Value::Object(value), Value::Object(part)) => holds_members(value, part),

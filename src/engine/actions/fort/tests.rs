@@ -35,8 +35,8 @@ fn schedule(host: &str) -> Schedule {
     Schedule::new(vec![TargetCluster { name: cluster(host), replicas: 1 }]).unwrap()
 }
 
-/// The object after the rule has been applied, and whether it asked for the allocation. `host` is the cluster that hosts
-/// it; the object is revised for `x`.
+/// The object after the rule has been applied, and whether it asked for the allocation. `host` is the cluster
+/// that hosts it; the object is revised for `x`.
 fn applied(rule: &Fort, object: &Value<'static>, host: &str) -> Result<(Value<'static>, bool), Stop> {
     let target =
         Target { cluster: cluster("x"), replicas: None, schedule: Some(schedule(host)), original: None };
