@@ -21,6 +21,8 @@ LABEL org.opencontainers.image.title="reviser" \
       org.opencontainers.image.licenses="Apache-2.0"
 COPY LICENSE /LICENSE
 COPY --from=build /reviser /reviser
+# With an arena for each thread, the C library keeps what reading large state files has needed in each of them.
+ENV MALLOC_ARENA_MAX=1
 # By number, so that `runAsNonRoot` can be checked. It is the user `nonroot` of the image.
 USER 65532:65532
 # HTTPS: the doors, and the probes /livez and /readyz.
