@@ -128,12 +128,12 @@ fn cause(resource: &str, error: &kube::Error) -> Cause {
             }
         }
         kube::Error::SerdeError(error) => Cause::Unreadable(error.to_string()),
-        other => Cause::Unreachable(told(other)),
+        other => Cause::Unreachable(describe(other)),
     }
 }
 
 /// An error in one line, with the server's message if there is one.
-pub(super) fn told(error: &kube::Error) -> String {
+pub(super) fn describe(error: &kube::Error) -> String {
     match error {
         kube::Error::Api(status) => format!("{} ({} {})", status.message, status.code, status.reason),
         other => chain(other),

@@ -15,7 +15,7 @@ use kube::runtime::watcher::{self, Config};
 use kube::{Api, Resource};
 use serde::de::DeserializeOwned;
 
-use super::error::told;
+use super::error::describe;
 use super::{ApiServer, Kind, Stored};
 
 /// The metadata of an object.
@@ -127,7 +127,7 @@ fn failed<K>(error: &watcher::Error) -> Event<K> {
         | watcher::Error::WatchStartFailed(kube::Error::Api(refusal)) => (status(refusal), refusal.code),
         watcher::Error::InitialListFailed(error)
         | watcher::Error::WatchStartFailed(error)
-        | watcher::Error::WatchFailed(error) => (told(error), 0),
+        | watcher::Error::WatchFailed(error) => (describe(error), 0),
         watcher::Error::WatchError(refusal) => (status(refusal), 0),
         watcher::Error::NoResourceVersion => (error.to_string(), 0),
     };

@@ -31,8 +31,8 @@ pub(super) fn change(
         Some(was) if was["status"] == status => was["lastTransitionTime"].as_str().unwrap_or(time),
         _ => time,
     };
-    let told = if findings.is_empty() { warnings } else { findings };
-    let message = shorten(told.join("; "), MAX_MESSAGE_BYTES);
+    let messages = if findings.is_empty() { warnings } else { findings };
+    let message = shorten(messages.join("; "), MAX_MESSAGE_BYTES);
     let works = match works {
         Works::Counted(WorkCounts { total, current }) => json!({"total": total, "current": current}),
         Works::Counting if stored["observedGeneration"] == generation => stored["works"].clone(),

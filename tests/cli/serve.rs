@@ -86,7 +86,7 @@ fn a_file_that_is_not_a_ledger_of_this_version_is_refused_and_left_alone() {
     let refused = |damage: &str| {
         format!(
             "error: failed to open the ledger\n  caused by: failed to read the ledger \"ledger\": {damage}; \
-             it is left as it is: restore it from a backup, or move it away to start with an empty ledger; \
+             it is left unchanged: restore it from a backup, or move it away to start with an empty ledger; \
              the workloads' allocations are then chosen anew, unless Works or pins say where they are\n"
         )
     };

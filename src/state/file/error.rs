@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-const REMEDY: &str = "it is left as it is: restore it from a backup, or move it away to start with an empty ledger; \
+const REMEDY: &str = "it is left unchanged: restore it from a backup, or move it away to start with an empty ledger; \
                       the workloads' allocations are then chosen anew, unless Works or pins say where they are";
 
 /// Why [`FileLedger::open`](super::FileLedger::open) failed. An existing file is unchanged.

@@ -167,7 +167,7 @@ impl Inner {
                 if errors != before.errors {
                     tracing::warn!(
                         error = join_some(&errors),
-                        "the state files are refused: the last good ones stay in force until they are fixed"
+                        "the state files are refused: the last good ones stay active until they are fixed"
                     );
                 }
                 (Arc::clone(&before.snapshot), errors)

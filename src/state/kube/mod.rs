@@ -61,7 +61,7 @@ impl KubeState {
         if !same(&whose, workload) {
             // The schedule and the allocations are those of another workload.
             return Err(LookupError::Failed(format!(
-                "the {name} is of {whose}, not of {workload}; mend the annotations of the Work"
+                "the {name} is of {whose}, not of {workload}; fix the annotations of the Work"
             )));
         }
         Ok(BindingLookup::Found(binding))
@@ -103,7 +103,7 @@ impl KubeState {
             let Some(cluster) = Work::cluster(stored.namespace()) else { continue };
             let unreadable = |problem: String| {
                 let place = format!("{}/{}", stored.namespace(), stored.name());
-                LookupError::Failed(format!("the Work {place} can't be read: {problem}; mend or delete it"))
+                LookupError::Failed(format!("the Work {place} can't be read: {problem}; fix or delete it"))
             };
             let text =
                 Text::parse(stored.text().as_bytes()).map_err(|error| unreadable(error.to_string()))?;

@@ -18,13 +18,13 @@ const API_VERSION: Column =
     ("API Version", "string", ".spec.target.apiVersion", "API version of the kind that it is for.");
 const KIND: Column = ("Kind", "string", ".spec.target.kind", "The kind that it is for.");
 const ACCEPTED: Column =
-    ("Accepted", "string", ".status.conditions[?(@.type==\"Accepted\")].status", "Whether it is in force.");
+    ("Accepted", "string", ".status.conditions[?(@.type==\"Accepted\")].status", "Whether it is active.");
 const WORKS: Column = ("Works", "integer", ".status.works.total", "How many Works it selects.");
 const CURRENT: Column = (
     "Current",
     "integer",
     ".status.works.current",
-    "How many of them are revised by the rules that are in force.",
+    "How many of them are revised by the active rules.",
 );
 const MESSAGE: Column =
     ("Message", "string", ".status.conditions[?(@.type==\"Accepted\")].message", "What is wrong with it.");

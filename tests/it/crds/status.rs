@@ -10,7 +10,7 @@ pub(crate) struct PolicyStatus {
     /// The generation that this status is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) observed_generation: Option<i64>,
-    /// `Accepted`: whether the document is in force.
+    /// `Accepted`: whether the document is active.
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) conditions: Option<Vec<Condition>>,
@@ -50,7 +50,7 @@ pub(crate) enum ConditionStatus {
     True,
     /// It does not.
     False,
-    /// Nobody knows.
+    /// Not known.
     Unknown,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct WorkCount {
     /// How many the policy selects.
     #[schemars(range(min = 0))]
     pub(crate) total: i64,
-    /// How many of them are revised by the rules that are in force now.
+    /// How many of them are revised by the active rules.
     #[schemars(range(min = 0))]
     pub(crate) current: i64,
 }
