@@ -23,6 +23,16 @@ impl Operation<'_> {
 }
 
 impl Operation<'_> {
+    /// The same operation without borrowed values.
+    #[must_use]
+    pub fn into_owned(self) -> Operation<'static> {
+        match self {
+            Self::Add(path, value) => Operation::Add(path, value.into_owned()),
+            Self::Remove(path) => Operation::Remove(path),
+            Self::Replace(path, value) => Operation::Replace(path, value.into_owned()),
+        }
+    }
+
     /// The same operation for an object that contains the current one at `place`.
     #[must_use]
     pub fn below(self, place: &Pointer) -> Self {

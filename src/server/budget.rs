@@ -109,14 +109,8 @@ fn bytes_of(permit: &OwnedSemaphorePermit) -> i64 {
 /// An estimate of the memory for the values of a JSON text, from its brackets and commas. Those in strings
 /// count too, so it is never too low because of them.
 pub(super) fn estimate(body: &[u8]) -> usize {
-    let (mut containers, mut elements) = (0, 0);
-    for byte in body {
-        match byte {
-            b'{' | b'[' => containers += 1,
-            b',' => elements += 1,
-            _ => {}
-        }
-    }
+    let containers = body.iter().filter(|byte| matches!(byte, b'{' | b'[')).count();
+    let elements = body.iter().filter(|byte| **byte == b',').count();
     body.len() + containers * CONTAINER_BYTES + elements * ELEMENT_BYTES
 }
 

@@ -1,6 +1,6 @@
 //! The patch of a Work.
 
-use super::read::Work;
+use super::read::{Manifest, Work};
 use super::record::{Record, RecordEntry};
 use crate::domain::{Failure, REVISED_ANNOTATION, REVISION_ANNOTATION, Workload};
 use crate::engine::Draft;
@@ -45,17 +45,27 @@ impl<'w, 'a> Rewrite<'w, 'a> {
         revised: Revised,
     ) -> Result<(), Failure> {
         self.record(draft, workload, revised)?;
-        self.replace(position, &draft.value().clone().into_owned())
+        if self.work.manifests.get(position).is_some_and(Manifest::is_marked) {
+            // The draft began with the manifest without its last revision.
+            self.replace(position, draft.value())
+        } else {
+            self.push(position, draft.patch());
+            Ok(())
+        }
     }
 
     /// Takes the new content of the manifest at `position`: without its last revision, or with a new one.
-    pub fn replace(&mut self, position: usize, content: &Value<'static>) -> Result<(), Failure> {
+    pub fn replace(&mut self, position: usize, content: &Value<'_>) -> Result<(), Failure> {
         let Some(manifest) = self.work.manifests.get(position) else { return Ok(()) };
         let before = manifest.raw.to_value().map_err(|error| Failure::unprocessable(error.to_string()))?;
-        let path = Pointer::of(["spec", "workload", "manifests", &position.to_string()]);
-        let patch = diff(&before, content);
-        self.operations.extend(patch.0.into_iter().map(|operation| operation.below(&path)));
+        self.push(position, diff(&before, content));
         Ok(())
+    }
+
+    fn push(&mut self, position: usize, patch: Patch<'_>) {
+        let path = Pointer::of(["spec", "workload", "manifests", &position.to_string()]);
+        let operations = patch.0.into_iter().map(|operation| operation.into_owned().below(&path));
+        self.operations.extend(operations);
     }
 
     /// Records the revision, and marks the manifest with the id of its entry. A manifest that is unchanged

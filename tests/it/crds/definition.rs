@@ -20,12 +20,8 @@ const KIND: Column = ("Kind", "string", ".spec.target.kind", "The kind that it i
 const ACCEPTED: Column =
     ("Accepted", "string", ".status.conditions[?(@.type==\"Accepted\")].status", "Whether it is active.");
 const WORKS: Column = ("Works", "integer", ".status.works.total", "How many Works it selects.");
-const CURRENT: Column = (
-    "Current",
-    "integer",
-    ".status.works.current",
-    "How many of them are revised by the active rules.",
-);
+const CURRENT: Column =
+    ("Current", "integer", ".status.works.current", "How many of them are revised by the active rules.");
 const MESSAGE: Column =
     ("Message", "string", ".status.conditions[?(@.type==\"Accepted\")].message", "What is wrong with it.");
 const AGE: Column = ("Age", "date", ".metadata.creationTimestamp", "How long it has been there.");
