@@ -1,7 +1,7 @@
 //! reviser gives every member cluster its own version of a workload.
 //!
-//! The binary `reviser` is a thin shell around this library. What is where, who may use whom and why is
-//! told in `ARCHITECTURE.md`; how to run it, in `README.md`.
+//! The binary `reviser` is a thin shell around this library. `ARCHITECTURE.md` describes its modules and
+//! their dependencies, `README.md` how to run it.
 
 pub mod apiserver;
 pub mod app;

@@ -11,26 +11,22 @@ use tokio::time::{timeout, timeout_at};
 
 use super::budget::{self, OutOfMemory, Reservation};
 
-/// A body that comes in pieces is put together in a buffer of the size that its client declares, but of no
-/// more than this until that much is really there.
+/// Most bytes that are allocated for a body because its client declares its length, before they arrive.
 const MAX_RESERVED: usize = 256 << 10;
 
-/// How long to go on taking in what nobody wants.
+/// How long the rest of a refused body is read.
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A body that takes longer is slow.
 const SLOW: Duration = Duration::from_millis(500);
 
-/// Why there is no body to work with.
+/// Why a body cannot be read.
 #[derive(Debug)]
 pub(super) enum BodyError {
-    /// Longer than the limit.
     TooLarge,
-    /// Not there in time.
     TimedOut,
-    /// The connection, or the encoding of the body, is broken.
+    /// The connection failed, or the body is not encoded correctly.
     Broken(hyper::Error),
-    /// There is no memory for it.
     Memory(OutOfMemory),
 }
 
@@ -43,7 +39,7 @@ impl From<OutOfMemory> for BodyError {
 /// The limits of one body.
 pub(super) struct BodyLimits {
     pub(super) max_bytes: usize,
-    /// When the head of the request was there.
+    /// When the head of the request was read.
     pub(super) arrival: Instant,
     /// How long the body may take from then on.
     pub(super) timeout: Duration,
@@ -120,7 +116,7 @@ async fn next_reserved(
 /// The next piece that holds data.
 async fn next(body: &mut Incoming) -> Result<Option<Bytes>, BodyError> {
     while let Some(frame) = body.frame().await {
-        // Trailers are of no interest.
+        // Trailers are skipped.
         if let Ok(data) = frame.map_err(BodyError::Broken)?.into_data() {
             return Ok(Some(data));
         }
@@ -128,10 +124,10 @@ async fn next(body: &mut Incoming) -> Result<Option<Bytes>, BodyError> {
     Ok(None)
 }
 
-/// Takes in what is left of a body that was refused, up to `limit` bytes, and says whether that was all.
+/// Reads and drops the rest of a refused body, up to `limit` bytes. Returns whether that was all of it.
 ///
-/// A client that is still sending when the connection is closed sees a reset, and never the answer that
-/// tells it why. So it gets to finish, unless that takes too much, or it waits to be told to begin.
+/// A client that is still sending when the connection is closed sees a reset instead of the answer. A client
+/// that waits for `100 Continue` has nothing to send.
 pub(super) async fn discard(headers: &HeaderMap, body: &mut Incoming, limit: usize) -> bool {
     if body.is_end_stream() {
         return true;

@@ -57,7 +57,7 @@ enum Begin {
     Secure(Box<TlsStream<TcpStream>>),
     Plain(TcpStream),
     Failed(io::Error),
-    /// Not at all. Load balancers do that to see whether the port is open.
+    /// Closed without a byte, as load balancers do to probe the port.
     Nothing,
 }
 
@@ -93,7 +93,7 @@ where
             let site = Arc::clone(&site);
             async move {
                 let mut response = site.answer(request, exchange.arrival).await;
-                // HTTP/2 has no such header; its clients are told by the connection.
+                // HTTP/2 has no such header; its clients get a GOAWAY.
                 if !http2 && site.lifecycle().phase() > Phase::Serving {
                     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
                 }
@@ -105,8 +105,8 @@ where
     let mut connection = pin!(site.http().serve_connection(io, service));
     watchdog.enter(*phases.borrow_and_update());
     loop {
-        // The connection comes first, so that what has already been received is looked at before it is
-        // decided to be idle. None of the arms loses anything when it is dropped and polled anew.
+        // The connection is polled first, so that received input is handled before the connection counts as
+        // idle. All arms are cancellation safe.
         tokio::select! {
             biased;
             ended = connection.as_mut() => {

@@ -13,9 +13,9 @@ use super::status;
 pub struct Call {
     /// The whole body.
     pub body: Bytes,
-    /// When the caller stops waiting, if it says so: `?timeout=` from the arrival of the request.
+    /// The arrival of the request plus its `?timeout=`.
     pub deadline: Option<Instant>,
-    /// What stood in the path in the place of `{...}`.
+    /// The segment of the path for `{...}`.
     pub target: Option<Box<str>>,
 }
 
@@ -30,24 +30,24 @@ impl fmt::Debug for Call {
     }
 }
 
-/// What a door answers.
+/// The reply of a door.
 #[derive(Clone, Debug)]
 pub struct DoorReply {
     /// The HTTP status.
     pub status: StatusCode,
     /// The body, JSON.
     pub body: Bytes,
-    /// What was asked for; a label in metrics, so one of a closed set.
+    /// The operation, a label in metrics out of a closed set.
     pub operation: &'static str,
-    /// What came of it; a label in metrics, so one of a closed set.
+    /// The outcome, a label in metrics out of a closed set.
     pub outcome: &'static str,
 }
 
 impl DoorReply {
-    /// The operation of requests that can't be read far enough to know.
+    /// The operation of a request that cannot be decoded.
     pub const UNKNOWN_OPERATION: &str = "unknown";
 
-    /// A refusal on the level of HTTP, with a `metav1.Status` body; `reason` is also the outcome.
+    /// An HTTP error with a `metav1.Status` body; `reason` is also the outcome.
     pub fn refusal(code: StatusCode, reason: &'static str, message: &str) -> Self {
         Self {
             status: code,
@@ -93,7 +93,7 @@ impl Doors {
         self.mounts.iter().find_map(|mount| {
             let rest = path.strip_prefix(mount.prefix.as_str())?;
             if mount.takes_target {
-                // Names of objects need no percent-encoding, and must not be told apart by it.
+                // Names of objects need no percent-encoding, so an encoded one is no name.
                 let is_name = !rest.is_empty() && !rest.contains(['/', '%']);
                 is_name.then_some((mount, Some(rest)))
             } else {
@@ -112,7 +112,7 @@ pub(super) struct Mount {
 }
 
 impl Mount {
-    /// Lets the door answer. `None` if it panicked.
+    /// Calls the door. `None` after a panic.
     pub(super) async fn handle(&self, call: Call) -> Option<DoorReply> {
         // A door shares only atomics and locks, which stay sound after a panic. The outer block catches a
         // panic before the first await too.

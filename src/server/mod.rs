@@ -1,19 +1,19 @@
 //! The HTTP server around the doors: listeners, TLS, limits, health, metrics, and an orderly end.
 //!
-//! Two listeners. The *secure* one speaks HTTPS, HTTP/1.1 and HTTP/2, and serves the [`Door`]s that it is
-//! given, `/livez` and `/readyz`. The *admin* one speaks plain HTTP and serves `/livez`, `/readyz` and
-//! `/metrics`. What a door says, which checks readiness has and which metrics exist besides the server's own
-//! is decided by the composition root; this module knows no protocol, no policy and no state.
+//! The *secure* listener speaks HTTPS, HTTP/1.1 and HTTP/2, and serves the [`Door`]s, `/livez` and `/readyz`.
+//! The *admin* listener speaks plain HTTP and serves `/livez`, `/readyz` and `/metrics`. The composition root
+//! supplies the doors, the readiness checks and the other metrics. This module depends on no policy and no
+//! state.
 //!
-//! How it is used: [`Server::bind`] loads the certificate and binds both ports, so that whatever is wrong
-//! shows up before anything is served; [`Bound::run`] serves until the [`Lifecycle`] ends it.
+//! [`Server::bind`] loads the certificate and binds both ports, so that errors appear before anything is
+//! served. [`Bound::run`] serves until the [`Lifecycle`] ends it.
 //!
 //! Invariants:
 //! * every answer that is not a success has a `metav1.Status` body, because callers show its message;
 //! * each request is counted once, also one whose client went away;
 //! * a request that has reached the server is answered, whatever phase the [`Lifecycle`] is in, until the
 //!   time for that is over;
-//! * nothing that a client does, or leaves undone, holds a connection for ever.
+//! * no client can hold a connection forever.
 
 mod body;
 mod budget;
@@ -56,19 +56,17 @@ const DEFAULT_FINISH: Duration = Duration::from_secs(10);
 /// The admin port has few callers.
 const MAX_ADMIN_CONNECTIONS: usize = 64;
 
-/// What the server is to be like. [`Options::new`] has the defaults.
+/// The options of a server. [`Options::new`] has the defaults.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Where to serve HTTPS. Port 0 takes any that is free.
     pub secure_address: SocketAddr,
     /// Where to serve plain HTTP for probes and metrics.
     pub admin_address: SocketAddr,
-    /// The certificate, and whom to let in.
     pub tls: TlsOptions,
-    /// What a client may take up.
     pub limits: Limits,
-    /// How long to go on as before, but not ready, when told to [drain](Lifecycle::drain): the time that
-    /// callers need to notice.
+    /// How long the server [drains](Lifecycle::drain), not ready but serving: the time that callers need to
+    /// notice.
     pub drain: Duration,
     /// How long requests then get to finish.
     pub finish: Duration,
@@ -95,7 +93,7 @@ impl Options {
     }
 }
 
-/// What a client may take up.
+/// What clients may use.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// The longest request body.
@@ -109,8 +107,8 @@ pub struct Limits {
     pub handshake_timeout: Duration,
     /// How long the head of a request may take, from its first byte.
     pub header_timeout: Duration,
-    /// How long a connection may be idle. Callers keep theirs; one that is closed just when they use it
-    /// again costs a retry, so this is long.
+    /// How long a connection may be idle. Long, because a request on a connection that is just being closed
+    /// costs its caller a retry.
     pub idle_timeout: Duration,
     /// How many connections may be open at a time. More wait to be accepted.
     pub max_connections: usize,
@@ -137,7 +135,7 @@ impl Default for Limits {
     }
 }
 
-/// What the composition root hands in.
+/// The parts that the composition root supplies.
 #[derive(Debug)]
 pub struct Parts {
     /// What to serve on the secure port.
@@ -152,7 +150,7 @@ pub struct Parts {
     pub lifecycle: Lifecycle,
 }
 
-/// The way to a running server; see [`bind`](Self::bind).
+/// Starts a server; see [`bind`](Self::bind).
 #[derive(Debug)]
 pub struct Server;
 
@@ -246,7 +244,7 @@ impl Bound {
         tokio::select! {
             biased;
             () = lifecycle.reached(Phase::Draining) => {}
-            // None of them ends by itself, unless that was reached.
+            // The tasks end only after that phase.
             _ = tasks.join_next() => return Err(ServeError::Task),
         }
         if lifecycle.phase() == Phase::Draining {
@@ -254,7 +252,7 @@ impl Bound {
             let _ = timeout(options.drain, lifecycle.reached(Phase::Stopping)).await;
             lifecycle.finish();
         }
-        // The channel carries nothing: that it is closed is the news.
+        // The channel is closed when the listener has ended.
         let _ = accepted_all.await;
         info!("stopped accepting, finishing requests");
         let all = permits.acquire_many(u32::try_from(capacity).unwrap_or(u32::MAX));

@@ -1,4 +1,4 @@
-//! Plain HTTP where HTTPS is served: said so in words, as a bare TLS alert helps nobody.
+//! Answers plain HTTP on the HTTPS port with an error in plain HTTP, which says more than a TLS alert.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use tokio::{
 
 use super::status;
 
-/// What every TLS connection begins with: a record of type handshake.
+/// The first byte of a TLS connection: a record of type handshake.
 pub(super) const TLS_HANDSHAKE: u8 = 0x16;
 
-/// How much of what the client says is taken in, and for how long, before it is cut off.
+/// How many bytes of the request are read, and for how long.
 const MAX_BYTES: u64 = 64 << 10;
 const TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -22,7 +22,7 @@ pub(super) fn is_http(byte: u8) -> bool {
     byte.is_ascii_uppercase()
 }
 
-/// Answers whatever the client wants with what it should do instead.
+/// Answers any request with the advice to use HTTPS.
 pub(super) async fn refuse(mut stream: TcpStream) {
     let body = status::body(
         400,
@@ -36,12 +36,12 @@ pub(super) async fn refuse(mut stream: TcpStream) {
     let answer = async {
         stream.write_all(&[head.as_bytes(), body.as_bytes()].concat()).await?;
         stream.shutdown().await?;
-        // Closing with something unread would take the answer back. What comes is not looked at.
+        // Closing with unread input would reset the connection and lose the answer.
         let mut rest = stream.take(MAX_BYTES);
         let mut buffer = [0; 4096];
         while rest.read(&mut buffer).await? > 0 {}
         std::io::Result::Ok(())
     };
-    // The client may be gone by now, which is as good.
+    // An error means that the client has disconnected.
     let _ = timeout(TIMEOUT, answer).await;
 }

@@ -179,8 +179,8 @@ impl Site {
         response
     }
 
-    /// Takes in what there is of a body that nobody wants, so that its client sees the answer; says so in the
-    /// answer if the connection is of no use after that.
+    /// Reads and drops the rest of a refused body, so that its client sees the answer. Announces in the
+    /// answer that the connection is closed if the body is too long for that.
     async fn settle(&self, head: &Parts, body: &mut Incoming, answer: &mut HeaderMap, closes: bool) {
         let limit = self.limits.max_body_bytes.saturating_mul(DISCARD_FACTOR);
         let keeps = !closes && body::discard(&head.headers, body, limit).await;

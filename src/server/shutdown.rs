@@ -1,4 +1,4 @@
-//! How a server ends: in phases, so that no caller loses an answer.
+//! The phases of a shutdown, in which no caller loses an answer.
 
 use std::{io, sync::Arc};
 
@@ -10,22 +10,20 @@ use tracing::info;
 
 use super::Check;
 
-/// Where a server is in its life. Phases only ever go forward.
+/// The phase of a server. Phases only advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// As it should be.
     Serving,
-    /// Not ready any more, but new connections and requests are served as before, while callers are asked to
-    /// come back on another connection: `Connection: close` in HTTP/1.1, GOAWAY in HTTP/2. When this is over,
-    /// no connection is left that a caller could use just when it is closed.
+    /// Not ready, but new connections and requests are served. Callers are asked to open another connection:
+    /// `Connection: close` in HTTP/1.1, GOAWAY in HTTP/2. After this phase no caller uses a connection that
+    /// is closed.
     Draining,
-    /// No new connections. Requests that are there finish.
+    /// No new connections. Requests in flight finish.
     Stopping,
-    /// Over.
     Ended,
 }
 
-/// The phase of a server, which everybody who holds a copy can see, and push forward.
+/// The phase of a server. Each clone can read and advance it.
 #[derive(Clone, Debug)]
 pub struct Lifecycle {
     phase: Arc<watch::Sender<Phase>>,
@@ -53,7 +51,6 @@ impl Lifecycle {
         self.advance(Phase::Ended);
     }
 
-    /// Where the server is.
     pub fn phase(&self) -> Phase {
         *self.phase.borrow()
     }
@@ -65,10 +62,10 @@ impl Lifecycle {
         let _ = phases.wait_for(|current| *current >= phase).await;
     }
 
-    /// Pushes the phase forward at SIGTERM, SIGHUP and SIGINT, from now on.
+    /// Advances the phase at SIGTERM, SIGHUP and SIGINT.
     ///
-    /// The first SIGTERM or SIGHUP drains. The first SIGINT, which is a person at a terminal, does not wait
-    /// for anybody to notice, but finishes. Any second one of them ends at once. The future is to be spawned.
+    /// The first SIGTERM or SIGHUP drains. The first SIGINT, of a person at a terminal, skips that phase. A
+    /// second signal ends the server at once. The future must be spawned.
     pub fn follow_signals(&self) -> io::Result<impl Future<Output = ()> + Send + 'static> {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut hang_up = signal(SignalKind::hangup())?;
@@ -77,7 +74,7 @@ impl Lifecycle {
         Ok(async move {
             let mut asked = false;
             loop {
-                // Neither loses a signal when it is dropped: they are kept until the next `recv`.
+                // Cancellation safe: a signal is kept until the next `recv`.
                 let name = tokio::select! {
                     Some(()) = terminate.recv() => "SIGTERM",
                     Some(()) = hang_up.recv() => "SIGHUP",
@@ -99,7 +96,7 @@ impl Lifecycle {
         self.phase.subscribe()
     }
 
-    /// The check that makes the server not ready as soon as it is to end.
+    /// The readiness check, which fails once the shutdown begins.
     pub(super) fn check(&self) -> Check {
         let lifecycle = self.clone();
         Check::new("draining", move || match lifecycle.phase() {

@@ -1,9 +1,8 @@
-//! What a connection is up to, and when that has gone on for too long.
+//! The timeouts of a connection.
 //!
-//! One timer a connection, which the usual request never touches: it is set when the connection begins, and
-//! when it goes off, what has happened meanwhile says when to look again. hyper's own header timeout is not
-//! used for two reasons: it sets up a timer for each request, and it counts the time between two requests as
-//! the time that the head of the second one takes.
+//! Each connection has one timer, which a request does not touch. When it fires, the activity since then
+//! decides when it fires next. hyper's header timeout is not used: it sets a timer for each request, and it
+//! counts the time between two requests as part of the head of the second one.
 
 use std::{
     pin::Pin,
@@ -21,17 +20,17 @@ use tokio::time::Sleep;
 
 use super::{Limits, Phase};
 
-/// While the server stops, a connection that has been quiet for this long is taken to be idle: a client that
-/// has just got an answer may be about to send its next request.
+/// How long a connection may be idle while the server stops. A client that just got an answer may be about to
+/// send its next request.
 const LINGER: Duration = Duration::from_millis(500);
 
 /// How long a connection may be idle while others wait to be accepted, and how often that is checked.
 const CROWDED: Duration = Duration::from_millis(500);
 
-/// How long a connection that was asked to end may take to do so.
+/// How long a graceful shutdown of a connection may take.
 const RETIREMENT: Duration = Duration::from_secs(5);
 
-/// What a connection is up to; shared between its input, its requests and its [`Watchdog`].
+/// The state of a connection, shared by its input, its requests and its [`Watchdog`].
 #[derive(Debug)]
 pub(super) struct Activity {
     start: Instant,
@@ -56,8 +55,8 @@ impl Activity {
         }
     }
 
-    /// Whether a part of a head is there, and the rest is not. In HTTP/2 that can't be told from frames
-    /// that belong to no request, so there it is for the idle limit to end it.
+    /// Whether a part of a head was read, and the rest is missing. In HTTP/2 a part of a head looks like
+    /// frames of no request, so the idle timeout covers it.
     fn is_reading_head(&self) -> bool {
         self.reading.load(Relaxed) && !self.is_busy() && !self.is_http2()
     }
@@ -75,11 +74,11 @@ impl Activity {
     }
 }
 
-/// A request, from its head to its answer, or to where it is given up.
+/// A request, from its head to its answer or its cancellation.
 #[derive(Debug)]
 pub(super) struct Exchange {
     activity: Arc<Activity>,
-    /// When the head was there.
+    /// When the head was read.
     pub(super) arrival: Instant,
 }
 
@@ -122,7 +121,7 @@ impl<T: Read + Unpin> Read for Watched<T> {
         buffer: ReadBufCursor<'_>,
     ) -> Poll<std::io::Result<()>> {
         let read = Pin::new(&mut self.io).poll_read(cx, buffer);
-        // At the end of the input too, but there is nobody left then to whom it would matter.
+        // The end of the input counts too, without an effect.
         if read.is_ready() {
             self.activity.reading.store(true, Relaxed);
         }
@@ -160,12 +159,12 @@ impl<T: Write + Unpin> Write for Watched<T> {
     }
 }
 
-/// What is to become of a connection.
+/// How a connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It is to end in good order: what is in flight is answered.
+    /// Gracefully: the requests in flight are answered.
     Retire,
-    /// It is to be dropped.
+    /// It is dropped.
     Cut,
 }
 
@@ -198,7 +197,7 @@ impl Watchdog {
         }
     }
 
-    /// Takes note of the phase that the server is in.
+    /// Sets the phase of the server.
     pub(super) fn enter(&mut self, phase: Phase) {
         self.phase = phase;
         if phase == Phase::Stopping && !self.awaits_head {
@@ -207,7 +206,7 @@ impl Watchdog {
         }
     }
 
-    /// Is to be polled each time the connection has been, and had nothing more to do.
+    /// Must be polled after the connection, each time that is pending.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Verdict> {
         if !self.retired && self.is_to_go() {
             return Poll::Ready(self.retire());
@@ -228,9 +227,9 @@ impl Watchdog {
         Poll::Pending
     }
 
-    /// Whether the connection has to end, and can be told so: HTTP/2 as soon as the server drains, as its
-    /// clients then take the next request elsewhere, HTTP/1.1 when the request that it is busy with is the
-    /// last one. `Connection: close` is for the answers to say, and idle connections have time to linger.
+    /// Whether the connection is shut down gracefully because of the phase: HTTP/2 as soon as the server
+    /// drains, because its clients then open another connection; HTTP/1.1 with its last request, whose answer
+    /// has `Connection: close`.
     fn is_to_go(&self) -> bool {
         match self.phase {
             Phase::Serving => false,
@@ -254,7 +253,7 @@ impl Watchdog {
             self.set_alarm(limit.min(now + CROWDED));
             return None;
         }
-        // What has never served is not in a state to end in good order, nor has it anything to lose.
+        // A connection without a request cannot be shut down gracefully, and loses nothing.
         Some(if self.activity.served.load(Relaxed) { self.retire() } else { Verdict::Cut })
     }
 

@@ -1,9 +1,8 @@
-//! TLS: the certificate, where it comes from, and how it is replaced while the server runs.
+//! TLS: the certificate, its source, and its replacement while the server runs.
 //!
-//! Certificates are files that somebody else replaces: a mounted Secret by swapping a link two levels up, a
-//! script by writing over them. So the *content* is compared, at intervals, and nothing relies on being told
-//! by the file system. What does not parse, does not match or is not valid now (expired, or
-//! made for later) never replaces what works.
+//! Certificates are files that others replace: the kubelet swaps a symbolic link two levels up, a script
+//! overwrites them. So their *content* is compared at intervals, without notifications of the file system. A
+//! pair that does not parse, does not match or is not valid now never replaces a valid one.
 
 mod resolver;
 mod source;
@@ -36,38 +35,36 @@ const ALPN: [&[u8]; 2] = [b"h2", b"http/1.1"];
 pub enum CertificateSource {
     /// `tls.crt` and `tls.key` in a directory, read again when they change.
     Directory(PathBuf),
-    /// A pair that stays as it is.
+    /// A pair that never changes.
     Fixed(Arc<Pair>),
 }
 
-/// The certificate, and whom to let in.
+/// The certificate, and the clients that are accepted.
 #[derive(Clone, Debug)]
 pub struct TlsOptions {
     /// The certificate of the server.
     pub certificate: CertificateSource,
-    /// The authorities that clients have to have a certificate of; without it nobody is asked for one. Read
-    /// again when it changes.
+    /// The authorities of client certificates; `None` if clients need none. Read again when it changes.
     pub client_ca_file: Option<PathBuf>,
-    /// How often to look whether files have changed.
+    /// How often the files are checked for changes.
     pub poll_interval: Duration,
 }
 
 impl TlsOptions {
-    /// How often to look whether files have changed, by default.
     pub const DEFAULT_POLL_INTERVAL: Duration = Duration::from_secs(10);
 
-    /// Takes `certificate`, and lets anybody in.
+    /// The defaults, without client certificates.
     pub fn new(certificate: CertificateSource) -> Self {
         Self { certificate, client_ca_file: None, poll_interval: Self::DEFAULT_POLL_INTERVAL }
     }
 }
 
-/// TLS as it is set up at the moment.
+/// The current TLS configuration.
 #[derive(Debug)]
 pub(super) struct Tls {
     options: TlsOptions,
-    /// Replaced when the client authorities change, with all that it remembers of earlier sessions: a
-    /// client that is not welcome any more must not come back by resuming one.
+    /// Replaced when the client authorities change, with its session cache: a client of a removed authority
+    /// must not resume a session.
     config: ArcSwap<ServerConfig>,
     resolver: Arc<Resolver>,
     /// What was read at the start, as the watch needs to know it.

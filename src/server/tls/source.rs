@@ -14,7 +14,7 @@ use crate::certs::{CertsError, Pair, Pem, certificates, read_pem};
 const CERTIFICATE_FILE: &str = "tls.crt";
 const KEY_FILE: &str = "tls.key";
 
-/// What is in the files, as it is.
+/// The content of the files.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Files {
     /// Certificate and key, if they are files.
@@ -22,7 +22,7 @@ pub(super) struct Files {
     pub(super) client_ca: Option<Vec<u8>>,
 }
 
-/// What is made of them.
+/// The parsed files.
 pub(super) struct Loaded {
     pub(super) pair: Arc<Pair>,
     pub(super) verifier: Option<Arc<dyn ClientCertVerifier>>,
