@@ -19,7 +19,7 @@ pub(super) const UNKNOWN_OPERATION: &str = DoorReply::UNKNOWN_OPERATION;
 pub struct Head<'a> {
     /// The uid that the reply repeats.
     pub uid: Cow<'a, str>,
-    /// The operation, or [`UNKNOWN_OPERATION`]: a label out of a closed set.
+    /// The operation, or `unknown`: a label out of a closed set.
     pub operation: &'static str,
     /// The object's identity in the envelope. Empty where a member is missing.
     pub kind: Cow<'a, str>,

@@ -6,7 +6,7 @@
 //!
 //! An API server takes `allowed: false` as the decision about the write. Without an HTTP 200 it applies the
 //! `failurePolicy` of the webhook configuration. So a request or an object that is wrong is denied, and a
-//! failure of this server is answered with its HTTP status ([`reply`]).
+//! failure of this server is answered with its HTTP status.
 //!
 //! An `oldObject` that is no map, repeats a name or is nested too deep is treated as missing: the update
 //! under review is what replaces it.
