@@ -6,9 +6,8 @@
 //!
 //! 1. Find the errors of each document by itself.
 //! 2. From the oldest to the youngest, give each document its names.
-//! 3. Repeatedly deactivate documents that use an undefined allocation. Such a document keeps its names.
-//! Otherwise a younger document could take them, define what the older one lacked, and conflict with it
-//! again.
+//! 3. Repeatedly deactivate documents that use an undefined allocation. Such a document keeps its names: otherwise a
+//!    younger document could take them, define what the older one lacked, and conflict with it again.
 
 use std::collections::{BTreeMap, BTreeSet};
 

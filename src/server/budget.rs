@@ -110,7 +110,7 @@ fn bytes_of(permit: &OwnedSemaphorePermit) -> i64 {
 /// count too, so it is never too low because of them.
 pub(super) fn estimate(body: &[u8]) -> usize {
     let containers = body.iter().filter(|byte| matches!(byte, b'{' | b'[')).count();
-    let elements = body.iter().filter(|byte| **byte == b',').count();
+    let elements = body.iter().filter(|byte| matches!(byte, b',')).count();
     body.len() + containers * CONTAINER_BYTES + elements * ELEMENT_BYTES
 }
 

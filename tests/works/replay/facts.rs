@@ -5,10 +5,10 @@
 //!
 //! * of 3, that the member's object lives on for 100 to 200 ms: there are no members here;
 //! * of 5, that a hash of the template's uid decides which cluster has the odd replica: reviser reads the
-//! result;
+//!   result;
 //! * of 6, that a member's API server and `Retain` keep a null: only the Work is tested here;
 //! * of 12, how many calls a change or a restart costs: Karmada makes them. The match conditions of the
-//! webhook configuration exclude Works that no policy selects (`tests/it/works_manifest.rs`);
+//!   webhook configuration exclude Works that no policy selects (`tests/it/works_manifest.rs`);
 //! * 13, that `AggregateStatus` is called while Works are missing: this version does not answer that
 //!   operation.
 

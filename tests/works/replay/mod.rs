@@ -9,6 +9,7 @@
 //! * `scenes`: single captures that belong together. `captures`: each captured review by itself, and by
 //!   `curl`.
 //! * `facts`: a test for each fact about Karmada that concerns reviser.
+//!
 //! **Substitutions.** Later bodies contain the choices of the recording server, which can differ from
 //! reviser's. So in later bodies:
 //!
@@ -16,10 +17,10 @@
 //! * `object`, where it is the stored Work coming back (finalizer removal, `kubectl label`), is our stored
 //!   Work with the same edit;
 //! * `object`, where it is a manifest as Karmada writes it, keeps its bytes. Only the annotations that the
-//! stored Work has and the recorded Work lacks are added, since Karmada keeps annotations of others: this is
-//! the record of the revision;
+//!   stored Work has and the recorded Work lacks are added, since Karmada keeps annotations of others: this is
+//!   the record of the revision;
 //! * `operation` is CREATE if our store has no such Work, else UPDATE. This changes nothing in the recorded
-//! order; in other orders Karmada does the same, since it reads the Work first.
+//!   order; in other orders Karmada does the same, since it reads the Work first.
 
 mod captures;
 mod facts;
