@@ -20,19 +20,6 @@ pub fn diff<'a>(before: &Value<'a>, after: &Value<'a>) -> Patch<'a> {
     patch
 }
 
-/// The patch that turns `before` at `place` into `after`. `before` is `None` if the place is missing.
-pub fn diff_at<'a>(place: &Pointer, before: Option<&Value<'a>>, after: &Value<'a>) -> Patch<'a> {
-    let mut walk = Differ {
-        path: place.tokens().iter().map(|token| PathStep::Name(token)).collect(),
-        operations: Vec::new(),
-    };
-    match before {
-        Some(before) => walk.values(before, after),
-        None => walk.operations.push(Operation::Add(place.clone(), after.clone())),
-    }
-    Patch(walk.operations)
-}
-
 enum PathStep<'s> {
     Name(&'s str),
     Index(usize),

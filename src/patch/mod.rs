@@ -20,6 +20,6 @@ pub mod strategic;
 #[cfg(test)]
 mod tests;
 
-pub use diff::{diff, diff_at};
+pub use diff::diff;
 pub use error::{InvalidPatchError, PatchError, PatchErrorKind};
 pub use operation::{Operation, Patch};
