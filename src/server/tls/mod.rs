@@ -24,6 +24,7 @@ use tracing::{info, warn};
 
 use super::{Metrics, ServeError};
 use crate::certs::{Pair, Rfc3339};
+use crate::domain::ErrorChain;
 use resolver::Resolver;
 use source::{Files, Loaded};
 
@@ -117,7 +118,7 @@ impl Tls {
                 Err(_panicked) => continue,
             };
             // Once for each problem, not at each look.
-            let problem = problem.map(|error: ServeError| chain(&error));
+            let problem = problem.map(|error: ServeError| ErrorChain(&error).to_string());
             if let Some(problem) = &problem
                 && Some(problem) != last_problem.as_ref()
             {
@@ -139,12 +140,6 @@ impl Tls {
         info!(not_after = %Rfc3339(not_after), "took over a new certificate");
         Ok(())
     }
-}
-
-/// An error and its causes in one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 fn configure(
