@@ -211,7 +211,11 @@ async fn bodies_that_do_not_come_do_not_keep_the_memory_budget() {
 
 #[tokio::test]
 async fn idle_connections_are_closed_for_those_that_wait() {
-    let server = TestServer::start_with(|options| options.limits.max_connections = 4).await;
+    let server = TestServer::start_with(|options| {
+        options.limits.max_connections = 4;
+        options.limits.idle_timeout = Duration::from_hours(1);
+    })
+    .await;
     let mut idle = Vec::new();
     for protocol in [Protocol::Http1, Protocol::Http2, Protocol::Http1, Protocol::Http2] {
         let mut client = Client::connect(&server, protocol).await;
@@ -224,7 +228,8 @@ async fn idle_connections_are_closed_for_those_that_wait() {
 
 #[tokio::test]
 async fn idle_connections_do_not_keep_probes_from_the_admin_port() {
-    let server = TestServer::start().await;
+    let server =
+        TestServer::start_with(|options| options.limits.idle_timeout = Duration::from_hours(1)).await;
     let mut idle = Vec::new();
     for _ in 0..70 {
         idle.push(TcpStream::connect(server.admin).await.unwrap());
