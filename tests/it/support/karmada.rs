@@ -74,8 +74,8 @@ struct Rule {
     kinds: Vec<String>,
 }
 
-/// The fields that Karmada finds fault with, in their order; none if it accepts the configuration. What can't
-/// be decoded is told as it is.
+/// The fields that Karmada refuses, in order. Empty if it accepts the configuration. A configuration that cannot be
+/// decoded gives the decoding error.
 ///
 /// Source: `validating.go` `ValidatingAdmission.Handle`.
 pub(crate) fn faults(configuration: &serde_json::Value) -> Vec<String> {
@@ -162,7 +162,7 @@ fn validate_rule(rule: &Rule, fault: &mut impl FnMut(&str)) {
 }
 
 /// Source: `k8s.io/apiserver/pkg/util/webhook/validation.go` `ValidateWebhookURL`, with https as the one
-/// scheme. DIFFERENCE: what a URL is at all is told by another parser, a little stricter than Go's.
+/// scheme. DIFFERENCE: the URL parser is slightly stricter than Go's.
 fn is_webhook_url(text: &str) -> bool {
     let Ok(url) = text.parse::<http::Uri>() else { return false };
     // The parser drops a fragment.
